@@ -1,0 +1,77 @@
+"""JSON that survives model output: NaN-free, safe for lone surrogates, written atomically."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """JSON text of a value; NaN and infinities become null, lone surrogates stay as ``\\udXXX`` escapes."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], None]) -> None:
+    """Call ``write`` on a temporary UTF-8 file beside ``path``, then move it there: the old file or the new, never half."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".writing-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: str | os.PathLike[str], value: Any, *, indent: int | None = 2) -> None:
+    """Write one JSON value atomically, with a final line feed."""
+    text = dumps(value, indent=indent)
+    write_atomically(path, lambda file: _write_text(file, text + "\n"))
+
+
+def write_jsonl(path: str | os.PathLike[str], values: Iterable[Any]) -> None:
+    """Write one compact JSON value a line, atomically; ``values`` is streamed."""
+
+    def write(file: IO[str]) -> None:
+        for value in values:
+            file.write(dumps(value) + "\n")
+
+    write_atomically(path, write)
+
+
+def _write_text(file: IO[str], text: str) -> None:
+    file.write(text)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
