@@ -165,7 +165,9 @@ class DatBenchEvaluator:
         """One request for each judge-mode sample that has a response, in dataset order."""
         responses = self._by_id(vlm_responses, "responses")
         return [
-            JudgeRequest(sample.id, responses[sample.id].scored_text, sample.answer, rewrite_rubric(sample.judge_prompt))
+            JudgeRequest(
+                sample.id, responses[sample.id].scored_text, sample.answer, rewrite_rubric(sample.judge_prompt)
+            )
             for sample in self.samples
             if sample.eval_mode == "judge" and sample.id in responses
         ]

@@ -35,7 +35,10 @@ def _finite(value: Any) -> Any:
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], None]) -> None:
-    """Call ``write`` on a temporary UTF-8 file beside ``path``, then move it there: the old file or the new, never half."""
+    """Call ``write`` on a temporary UTF-8 file beside ``path``, then move it there.
+
+    A crash leaves the old file or the new one, never half of one.
+    """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".writing-", suffix=".tmp")

@@ -43,8 +43,8 @@ def _decoded(image: Any) -> Any:
         return image
     from PIL import Image
 
-    source = image.get("path") if image.get("bytes") is None else io.BytesIO(image["bytes"])
-    opened = Image.open(source)
+    encoded = image.get("bytes")
+    opened = Image.open(image["path"] if encoded is None else io.BytesIO(encoded))
     opened.load()
     return opened
 

@@ -27,7 +27,7 @@ def split_rubric(judge_prompt: str) -> str | None:
 
 
 def rewrite_rubric(judge_prompt: str) -> str:
-    """The rubric as it is sent: a two-line instruction becomes ANSWER_INSTRUCTION, any other text stays byte for byte."""
+    """The rubric as it is sent: a two-line instruction becomes ANSWER_INSTRUCTION, other text stays byte for byte."""
     rubric = split_rubric(judge_prompt)
     return judge_prompt if rubric is None else f"{rubric}\n\n{ANSWER_INSTRUCTION}"
 
