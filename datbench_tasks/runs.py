@@ -1,0 +1,469 @@
+"""A run directory: which tasks it holds, and their samples, streamed in order whatever the size."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from datbench.capabilities import CAPABILITIES
+from datbench_tasks.errors import InputError
+
+RECORD = "datbench_record"
+RECORD_SCHEMA = 1
+COPIES_FOLDER = "datbench_records"
+JUDGE_FOLDER = "judge"
+RESERVED_FOLDERS = (COPIES_FOLDER, JUDGE_FOLDER, "submissions")
+
+_SAMPLES_NAME = re.compile(r"(?P<date>\d{8}_\d{6})_samples_(?P<task>datbench\w*)\.jsonl")
+_RESULTS_NAME = re.compile(r"(?P<date>\d{8}_\d{6})_results\.json")
+_COPY_NAME = re.compile(r"(?P<task>datbench\w*?)_(?P<date>\d{8}_\d{6})_\d+\.jsonl")
+_MODEL_KEYS = ("peft", "delta", "pretrained", "model", "model_version", "model_name", "model_id", "path", "engine")
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """One task of a run: the files of one date.
+
+    Attributes:
+        task: the host's task name, such as ``datbench_math`` or ``datbench_blind_math``.
+        capability: the capability that the name ends in, "" if it names none.
+        date: the host's date text, ``YYYYMMDD_HHMMSS``.
+        samples: the host's sample log, None if samples were not logged.
+        copies: our own copies of the records (see ``datbench_tasks.aggregation``).
+        results: the host's results file, None if there is none.
+    """
+
+    task: str
+    capability: str
+    date: str
+    samples: Path | None
+    copies: tuple[Path, ...]
+    results: Path | None
+
+    @property
+    def variant(self) -> str:
+        """What stands between ``datbench`` and the capability: "" (the benchmark), "blind", "sample" and so on."""
+        middle = self.task.removeprefix("datbench").removesuffix(self.capability)
+        return middle.strip("_")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory: one model, each task at one date."""
+
+    directory: Path
+    model: str
+    tasks: tuple[TaskRun, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample.
+
+    Attributes:
+        line: the host's line, without the record; {} if only our copy has the sample.
+        record: the record (schema 1).
+        lines: how many identical lines the log holds for it.
+    """
+
+    line: dict[str, Any]
+    record: dict[str, Any]
+    lines: int = 1
+
+
+def open_run(directory: str | Path, *, date: str | None = None, model: str | None = None) -> Run:
+    """Find the tasks of a run; of each the newest date, or the one given.
+
+    Args:
+        directory: the host's output path, or the model's folder in it.
+        date: the host's date text; tasks without files of that date are left out.
+        model: the model's name or folder, needed when the directory holds several.
+
+    Raises:
+        InputError: no such directory, nothing of ours in it, several models, or tasks of different dates whose
+            model or generation settings differ.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        raise InputError(f"{directory}: no such directory; give the directory that --output_path named")
+    folder = _model_folder(directory, model)
+    files = _files_by_task(directory, folder)
+    tasks = []
+    for task, dates in sorted(files.items()):
+        chosen = max(dates) if date is None else date
+        if chosen in dates:
+            tasks.append(_task_run(task, chosen, dates[chosen]))
+    if not tasks:
+        of_date = f" of date {date}; there is {', '.join(sorted({d for dates in files.values() for d in dates}))}"
+        raise InputError(
+            f"{directory}: no samples of a datbench task"
+            + (of_date if files else "; run lmms-eval with --log_samples --output_path")
+        )
+    _check_same_settings(directory, tasks)
+    return Run(directory, _model_name(folder, tasks), tuple(tasks))
+
+
+def iter_samples(task_run: TaskRun) -> Iterator[Sample]:
+    """Samples of a task in doc_id order (by id where only our copy knows a sample), one in memory at a time.
+
+    Identical duplicates are merged. Our copy fills in what the host's log lacks.
+
+    Raises:
+        InputError: no samples, an unreadable line (names file and line), or differing duplicates (names ids).
+    """
+    with _Index() as index:
+        if task_run.samples is not None:
+            index.add_log(task_run.samples)
+        if len(index.places) < _declared_count(task_run):
+            for copy in task_run.copies:
+                index.fill_from_copy(copy)
+        if not index.places:
+            raise InputError(
+                f"{task_run.results or task_run.task}: task {task_run.task} of {task_run.date} has no samples; "
+                "run lmms-eval with --log_samples, or pick another run with --date"
+            )
+        yield from index.read()
+
+
+def iter_records(run: Run, judge_tag: str | None = None) -> Iterator[tuple[TaskRun, Sample]]:
+    """All samples of a run, task by task; records that judge pass ``judge_tag`` has judged replace the unjudged ones.
+
+    Raises:
+        InputError: as ``iter_samples``; no such judge pass; a judged record that belongs to another output.
+    """
+    folder = None if judge_tag is None else judge_folder(run, judge_tag)
+    for task_run in run.tasks:
+        yield from ((task_run, sample) for sample in iter_judged(task_run, folder))
+
+
+def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
+    """Samples of one task, overlaid with those of a judge pass's folder (None: as they are)."""
+    judged_log = folder / f"{task_run.date}_samples_{task_run.task}.jsonl" if folder else None
+    if judged_log is None or not judged_log.is_file():
+        yield from iter_samples(task_run)
+        return
+    with _Index() as judged:
+        judged.add_log(judged_log)
+        for sample in iter_samples(task_run):
+            record = sample.record
+            if record.get("eval_mode") == "judge" and record["id"] in judged.places:
+                overlay = judged.sample(record["id"]).record
+                if overlay.get("output") != record.get("output"):
+                    raise InputError(
+                        f"{judged_log}: the verdict of {record['id']} belongs to another output; "
+                        "run the judge pass again"
+                    )
+                record = overlay
+            yield Sample(sample.line, record, sample.lines)
+
+
+def judge_tags(run: Run) -> tuple[str, ...]:
+    """Names of the judge passes of a run, sorted."""
+    folder = run.directory / JUDGE_FOLDER
+    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.is_dir())) if folder.is_dir() else ()
+
+
+def judge_folder(run: Run, tag: str) -> Path:
+    """The folder of a judge pass.
+
+    Raises:
+        InputError: there is no such pass; names those that there are.
+    """
+    tags = judge_tags(run)
+    if tag not in tags:
+        raise InputError(f"{run.directory}: no judge pass {tag!r}; there is {', '.join(tags) or 'none'}")
+    return run.directory / JUDGE_FOLDER / tag
+
+
+def choose_judge(run: Run, tag: str | None) -> str | None:
+    """The judge pass to read: the one named, else the only one, else None.
+
+    Raises:
+        InputError: several passes and none named, or the one named is not there.
+    """
+    tags = judge_tags(run)
+    if tag is not None:
+        judge_folder(run, tag)
+        return tag
+    if len(tags) > 1:
+        raise InputError(f"{run.directory}: several judge passes ({', '.join(tags)}); pick one with --judge")
+    return tags[0] if tags else None
+
+
+def read_results(task_run: TaskRun) -> dict[str, Any]:
+    """The host's results file of a task, {} if there is none.
+
+    Raises:
+        InputError: the file is not a JSON object.
+    """
+    return _read_object(task_run.results) if task_run.results else {}
+
+
+def read_copy_header(path: Path) -> dict[str, Any]:
+    """The first line of one of our copies: run fields and command-line arguments.
+
+    Raises:
+        InputError: it is not a JSON object.
+    """
+    with path.open("rb") as file:
+        return _parse(file.readline(), path, 1)
+
+
+@dataclass(frozen=True)
+class _Place:
+    path: Path
+    offset: int
+    number: int
+    doc_id: int | None
+    lines: int = 1
+
+
+@dataclass
+class _Index:
+    """Where each sample's line lies: id -> place. Holds offsets, never samples; closes its files as a context."""
+
+    places: dict[str, _Place] = field(default_factory=dict)
+    open_files: dict[Path, IO[bytes]] = field(default_factory=dict)
+
+    def __enter__(self) -> _Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.open_files.values():
+            file.close()
+
+    def add_log(self, path: Path) -> None:
+        conflicts = []
+        for place, content in _lines(path, first=1):
+            sample = _from_log_line(content, place)
+            sample_id = sample.record["id"]
+            known = self.places.get(sample_id)
+            if known is None:
+                self.places[sample_id] = place
+            elif self._read(known).record == sample.record:
+                self.places[sample_id] = _Place(known.path, known.offset, known.number, known.doc_id, known.lines + 1)
+            else:
+                conflicts.append(sample_id)
+        if conflicts:
+            more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+            raise InputError(
+                f"{path}: samples logged twice with different content: {', '.join(conflicts[:_SHOWN])}{more}; "
+                "two runs wrote into one file, so keep the lines of one of them"
+            )
+
+    def fill_from_copy(self, path: Path) -> None:
+        """Add the samples that the log lacks, unless a sample that both have shows that the copy is of another run."""
+        found = {}
+        for place, content in _lines(path, first=2):
+            record = _checked_record(content, place)
+            known = self.places.get(record["id"])
+            if known is None:
+                found[record["id"]] = place
+            elif known.path != path and self._read(known).record != record:
+                return
+        self.places.update(found)
+
+    def read(self) -> Iterator[Sample]:
+        def order(item: tuple[str, _Place]) -> Any:
+            return item[1].doc_id if by_doc_id else item[0]
+
+        by_doc_id = all(place.doc_id is not None for place in self.places.values())
+        for _, place in sorted(self.places.items(), key=order):
+            yield self._read(place)
+
+    def sample(self, sample_id: str) -> Sample:
+        return self._read(self.places[sample_id])
+
+    def _read(self, place: _Place) -> Sample:
+        file = self.open_files.get(place.path)
+        if file is None:
+            file = self.open_files[place.path] = place.path.open("rb")
+        file.seek(place.offset)
+        content = _parse(file.readline(), place.path, place.number)
+        if place.path.parent.name == COPIES_FOLDER:
+            return Sample({}, _checked_record(content, place))
+        return _from_log_line(content, place)
+
+
+def _lines(path: Path, *, first: int) -> Iterator[tuple[_Place, dict[str, Any]]]:
+    """The JSON objects of a file from line ``first`` on, each with its place."""
+    with path.open("rb") as file:
+        offset = 0
+        for number, line in enumerate(file, 1):
+            if number >= first and line.strip():
+                content = _parse(line, path, number)
+                doc_id = content.get("doc_id")
+                yield _Place(path, offset, number, doc_id if isinstance(doc_id, int) else None), content
+            offset += len(line)
+
+
+def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        reason = "cut off" if not line.endswith(b"\n") else str(fault)
+        raise InputError(
+            f"{path}, line {number}: not readable as JSON ({reason}); remove the line if the run was interrupted"
+        ) from fault
+    if not isinstance(content, dict):
+        raise InputError(f"{path}, line {number}: must be a JSON object, is {type(content).__name__}")
+    return content
+
+
+def _from_log_line(content: dict[str, Any], place: _Place) -> Sample:
+    where = f"{place.path}, line {place.number}"
+    if RECORD not in content:
+        if "bypass" in content:
+            raise InputError(
+                f"{where}: logged with --predict_only, so nothing was scored; replay the log: "
+                "lmms-eval --model datbench_replay --model_args run=DIRECTORY"
+            )
+        raise InputError(f"{where}: no {RECORD}; this is not a sample log of a datbench task")
+    record = _checked_record(content.pop(RECORD), place)
+    return Sample(content, record, place.lines)
+
+
+def _checked_record(record: Any, place: _Place) -> dict[str, Any]:
+    where = f"{place.path}, line {place.number}"
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        raise InputError(f"{where}: the record has no id")
+    if record.get("schema") != RECORD_SCHEMA:
+        raise InputError(
+            f"{where}: record schema {record.get('schema')!r}; this version reads schema {RECORD_SCHEMA}, "
+            "so use the datbench-tasks version that wrote it, or replay the log"
+        )
+    return record
+
+
+@dataclass
+class _Files:
+    samples: Path | None = None
+    results: Path | None = None
+    copies: list[Path] = field(default_factory=list)
+
+
+def _model_folder(directory: Path, model: str | None) -> Path:
+    """The folder that holds the host's files: the directory itself or a folder in it."""
+    inside = [entry for entry in sorted(directory.iterdir()) if entry.is_dir() and entry.name not in RESERVED_FOLDERS]
+    folders = [folder for folder in (directory, *inside) if _has_host_files(folder)]
+    if model is not None:
+        named = [folder for folder in folders if model in (folder.name, _model_in_results(folder))]
+        if not named:
+            raise InputError(f"{directory}: no model {model!r}; there is {_listing(folders)}")
+        return named[0]
+    if len(folders) > 1:
+        raise InputError(f"{directory}: several models: {_listing(folders)}; pick one with --run-model NAME")
+    return folders[0] if folders else directory
+
+
+def _listing(folders: Iterable[Path]) -> str:
+    return ", ".join(_model_in_results(folder) or folder.name for folder in folders) or "none"
+
+
+def _has_host_files(folder: Path) -> bool:
+    return any(_SAMPLES_NAME.fullmatch(entry.name) for entry in folder.iterdir()) or any(
+        _datbench_tasks_of(path) for path in _results_files(folder).values()
+    )
+
+
+def _results_files(folder: Path) -> dict[str, Path]:
+    matches = ((_RESULTS_NAME.fullmatch(entry.name), entry) for entry in folder.iterdir())
+    return {match["date"]: entry for match, entry in matches if match}
+
+
+def _datbench_tasks_of(results: Path) -> list[str]:
+    counts = _read_object(results).get("n-samples")
+    return [task for task in counts if task.startswith("datbench")] if isinstance(counts, dict) else []
+
+
+def _files_by_task(directory: Path, folder: Path) -> dict[str, dict[str, _Files]]:
+    """Task -> date -> files. A copy belongs to the last run that started before it was written."""
+    files: dict[str, dict[str, _Files]] = {}
+    for date, path in _results_files(folder).items():
+        for task in _datbench_tasks_of(path):
+            files.setdefault(task, {}).setdefault(date, _Files()).results = path
+    for entry in sorted(folder.iterdir()):
+        match = _SAMPLES_NAME.fullmatch(entry.name)
+        if match:
+            files.setdefault(match["task"], {}).setdefault(match["date"], _Files()).samples = entry
+    for copy, match in _copies(directory, folder):
+        dates = files.setdefault(match["task"], {})
+        earlier = [date for date in dates if date <= match["date"]]
+        dates.setdefault(max(earlier, default=match["date"]), _Files()).copies.append(copy)
+    return files
+
+
+def _copies(directory: Path, folder: Path) -> Iterator[tuple[Path, re.Match[str]]]:
+    for parent in (directory, directory.parent):
+        copies = parent / COPIES_FOLDER
+        if not copies.is_dir():
+            continue
+        for entry in sorted(copies.iterdir()):
+            match = _COPY_NAME.fullmatch(entry.name)
+            if match and (folder == parent or _folder_of_copy(entry) == folder.name):
+                yield entry, match
+        return
+
+
+def _folder_of_copy(copy: Path) -> str:
+    """The folder name that the host derives from the model arguments a copy was written with."""
+    model_args = (read_copy_header(copy).get("arguments") or {}).get("model_args") or ""
+    pairs = model_args if isinstance(model_args, dict) else dict(p.partition("=")[::2] for p in model_args.split(","))
+    name = next((str(pairs[key]) for key in _MODEL_KEYS if key in pairs), "")
+    return re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", "/".join(name.split("/")[-2:]))
+
+
+def _task_run(task: str, date: str, files: _Files) -> TaskRun:
+    capability = next((name for name in CAPABILITIES if task.endswith(f"_{name}")), "")
+    return TaskRun(task, capability, date, files.samples, tuple(files.copies), files.results)
+
+
+def _check_same_settings(directory: Path, tasks: Iterable[TaskRun]) -> None:
+    seen: dict[str, TaskRun] = {}
+    for task_run in tasks:
+        if task_run.results:
+            seen.setdefault(_settings(_read_object(task_run.results)), task_run)
+    if len(seen) > 1:
+        first, second = list(seen.items())[:2]
+        raise InputError(
+            f"{directory}: {first[1].task} of {first[1].date} and {second[1].task} of {second[1].date} differ in model "
+            f"or generation settings ({first[0]} against {second[0]}); pick one run with --date"
+        )
+
+
+def _settings(results: Mapping[str, Any]) -> str:
+    config = results.get("config") or {}
+    settings = {"model": config.get("model"), "name": results.get("model_name"), "gen_kwargs": config.get("gen_kwargs")}
+    return json.dumps(settings, sort_keys=True)
+
+
+def _model_name(folder: Path, tasks: Iterable[TaskRun]) -> str:
+    names = (read_results(task_run).get("model_name") for task_run in tasks)
+    return next((str(name) for name in names if name), folder.name)
+
+
+def _model_in_results(folder: Path) -> str:
+    names = (_read_object(path).get("model_name") for path in _results_files(folder).values())
+    return next((str(name) for name in names if name), "")
+
+
+def _declared_count(task_run: TaskRun) -> float:
+    """How many samples the host says the task ran; infinite if it does not say."""
+    counts = read_results(task_run).get("n-samples") or {}
+    effective = (counts.get(task_run.task) or {}).get("effective")
+    return effective if isinstance(effective, int) else float("inf")
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as fault:
+        raise InputError(f"{path}: not readable as JSON ({fault})") from fault
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return content
