@@ -203,7 +203,7 @@ def rows_with_images(dataset: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Map
     """
     columns = list(getattr(dataset, "column_names", None) or ())
     if "image" in columns and hasattr(dataset, "select_columns"):
-        if hasattr(dataset, "__getitem__"):
+        if hasattr(dataset, "__len__"):
             images = dataset.select_columns(["image"])
             texts = dataset.select_columns([name for name in columns if name != "image"])
             for position, row in enumerate(texts):
