@@ -1,0 +1,44 @@
+"""Table cells as the operator sees them: what is missing, what is blank, what is a list."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from datbench import jsonio
+
+_PANDAS_MISSING = frozenset({"NAType", "NaTType"})
+
+
+def cell_value(cell: Any) -> Any:
+    """The cell, with ``pandas.NA`` and ``NaT`` read as None (told by type name: no pandas needed)."""
+    return None if type(cell).__name__ in _PANDAS_MISSING else cell
+
+
+def is_nan(cell: Any) -> bool:
+    """True for a floating NaN of Python or numpy."""
+    return isinstance(cell, float) and math.isnan(cell)
+
+
+def is_blank(cell: Any) -> bool:
+    """True for None and for text of white space only; NaN is text ("nan") here, as in the reference."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def is_blank_or_nan(cell: Any) -> bool:
+    """The strict reading of blank: NaN is a gap in the table."""
+    return is_blank(cell) or is_nan(cell)
+
+
+def parse_json(text: str) -> tuple[bool, Any]:
+    """(True, value) for JSON text, (False, None) for anything else, however deep or long."""
+    try:
+        return True, json.loads(text)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+def compact_json(value: Any) -> str:
+    """JSON text with non-ASCII kept, in the spacing of the standard library."""
+    return jsonio.dumps(value)
