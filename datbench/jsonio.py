@@ -56,8 +56,16 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], No
 
 def write_json(path: str | os.PathLike[str], value: Any, *, indent: int | None = 2) -> None:
     """Write one JSON value atomically, with a final line feed."""
-    text = dumps(value, indent=indent)
-    write_atomically(path, lambda file: _write_text(file, text + "\n"))
+    write_text(path, dumps(value, indent=indent) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file atomically."""
+
+    def write(file: IO[str]) -> None:
+        file.write(text)
+
+    write_atomically(path, write)
 
 
 def write_jsonl(path: str | os.PathLike[str], values: Iterable[Any]) -> None:
@@ -68,10 +76,6 @@ def write_jsonl(path: str | os.PathLike[str], values: Iterable[Any]) -> None:
             file.write(dumps(value) + "\n")
 
     write_atomically(path, write)
-
-
-def _write_text(file: IO[str], text: str) -> None:
-    file.write(text)
 
 
 def _umask() -> int:

@@ -71,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items()]
-    return "\n".join(["usage: datbench-tasks COMMAND ...  (COMMAND --help shows its options and an example)", "", *lines])
+    usage = "usage: datbench-tasks COMMAND ...  (COMMAND --help shows its options and an example)"
+    return "\n".join([usage, "", *lines])
 
 
 if __name__ == "__main__":

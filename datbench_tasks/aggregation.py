@@ -1,0 +1,87 @@
+"""From the records of a task to the numbers in the host's table, and to our own copy of the records."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from datbench.jsonio import write_jsonl
+from datbench_tasks.records import SCHEMA
+from datbench_tasks.runs import COPIES_FOLDER
+
+log = logging.getLogger(__name__)
+
+SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password", "authorization", "credential")
+"""A name that contains one of these names a secret."""
+
+
+def accuracy(scores: Sequence[float | None]) -> float:
+    """Mean score over graded samples (None is a pending verdict and left out); NaN if none is graded."""
+    graded = [score for score in scores if score is not None]
+    return math.fsum(graded) / len(graded) if graded else math.nan
+
+
+def graded_share(records: Sequence[dict[str, Any]], args: Any = None) -> float:
+    """Share of samples that have a score, in [0, 1]; below 1.0 the judge pass is still to come.
+
+    Also writes ``<output_path>/datbench_records/<task>_<date>_<pid>.jsonl`` when the host says where its output goes:
+    the host does not log samples unless asked, and loses lines that hold a lone surrogate.
+    """
+    output_path = getattr(args, "output_path", None)
+    if output_path and records:
+        try:
+            _write_copy(Path(output_path), records, args)
+        except Exception as fault:
+            log.warning("could not write our copy of the records below %s: %s", output_path, fault)
+    return sum("score" in record for record in records) / len(records) if records else math.nan
+
+
+def _write_copy(output_path: Path, records: Sequence[dict[str, Any]], args: Any) -> None:
+    ordered = sorted(records, key=lambda record: (record["doc_id"] is None, record["doc_id"] or 0, str(record["id"])))
+    run: dict[str, Any] = next((record["run"] for record in ordered if record["run"]), {})
+    task = run.get("task", "datbench")
+    header = {"schema": SCHEMA, "task": task, "run": run, "arguments": public_arguments(vars(args))}
+    name = f"{task}_{_host_date(args)}_{os.getpid()}.jsonl"
+    write_jsonl(output_path / COPIES_FOLDER / name, [header, *ordered])
+
+
+def _host_date(args: Any) -> str:
+    """The time as the host writes it into its file names."""
+    zone = ZoneInfo(getattr(args, "timezone", None) or "Asia/Singapore")
+    return datetime.datetime.now(zone).strftime("%Y%m%d_%H%M%S")
+
+
+def public_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Command-line arguments fit for a file: values of anything that is named like a secret are masked.
+
+    >>> public_arguments({"model_args": "model=m,api_key=abc"})
+    {'model_args': 'model=m,api_key=***'}
+    """
+    return {name: _masked(name, value) for name, value in sorted(arguments.items()) if value is not None}
+
+
+def _masked(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _masked(str(key), item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_masked(name, item) for item in value]
+    if not isinstance(value, str):
+        return value if isinstance(value, (bool, int, float)) else str(value)
+    if _is_secret(name):
+        return "***"
+    return ",".join(_masked_pair(pair) for pair in value.split(","))
+
+
+def _masked_pair(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    return f"{name}=***" if equals and _is_secret(name) else pair
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name.lower() for word in SECRET_WORDS)
