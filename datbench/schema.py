@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def features() -> Features:
-    """Features of a DatBench row as ``datasets.load_dataset`` gives it, ``image`` being a PNG or JPEG that loads lazily.
+    """Features of a DatBench row as ``datasets.load_dataset`` gives it; ``image`` is decoded when read.
 
     ``metadata`` is the JSON text of an object whose keys depend on the source dataset.
     """
