@@ -1,0 +1,140 @@
+"""The journal: an append-only file of answers, one JSON line each, from which an interrupted pass goes on.
+
+A line is written with one system call as soon as its answer is there, so that it survives the death of the process;
+``fsync`` runs at most once a second, so that a power cut costs a second of answers. A torn last line (power cut, full
+disk) is passed over and closed off. One process at a time writes, guarded by a lock file that dies with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from datbench.jsonio import dumps
+from datbench_tasks.errors import CommandError, UsageError
+from datbench_tasks.judge.answers import Answer
+
+FSYNC_SECONDS = 1.0
+
+
+class Journal:
+    """Answers by key; a context manager that holds the writer's lock.
+
+    Memory: about 150 bytes an answer, whatever its length; texts are read from the file when asked for.
+
+    Raises:
+        UsageError: another process writes this journal.
+        CommandError: the file cannot be written (disk full, read-only directory).
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.unreadable_lines = 0
+        self._places: dict[bytes, int] = {}
+        self._failures: dict[bytes, str] = {}
+        self._last_sync = 0.0
+        self._size = 0
+        self._handle = -1
+        self._lock = FileLock(f"{self.path}.lock")
+
+    def __enter__(self) -> Journal:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout as fault:
+            raise UsageError(
+                f"{self.path}: another process is writing this journal; wait for it to end, or choose another --tag"
+            ) from fault
+        except OSError as fault:
+            raise _cannot_write(self.path, fault) from fault
+        try:
+            self._handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+            self._load()
+        except OSError as fault:
+            self._lock.release()
+            raise _cannot_write(self.path, fault) from fault
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            os.fsync(self._handle)
+        finally:
+            os.close(self._handle)
+            self._lock.release()
+
+    def __contains__(self, key: str) -> bool:
+        """Whether there is an answer; a failure is none."""
+        return bytes.fromhex(key) in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, key: str) -> Answer | None:
+        """The latest answer, else the latest failure, else None."""
+        digest = bytes.fromhex(key)
+        offset = self._places.get(digest)
+        if offset is not None:
+            return Answer.from_line(json.loads(self._line_at(offset)))
+        failure = self._failures.get(digest)
+        return None if failure is None else Answer(key, failure=failure)
+
+    def add(self, answer: Answer) -> None:
+        """Append an answer or a failure."""
+        data = dumps(answer.line()).encode() + b"\n"
+        try:
+            written = os.write(self._handle, data)
+            if written < len(data):
+                raise OSError("the disk is full")
+            if time.monotonic() - self._last_sync > FSYNC_SECONDS:
+                os.fsync(self._handle)
+                self._last_sync = time.monotonic()
+        except OSError as fault:
+            raise _cannot_write(self.path, fault) from fault
+        self._remember(answer.key, answer.failure, self._size)
+        self._size += len(data)
+
+    def _load(self) -> None:
+        for offset, line in self._lines():
+            self._size = offset + len(line)
+            if not line.endswith(b"\n"):
+                os.write(self._handle, b"\n")
+                self._size += 1
+            try:
+                content: Any = json.loads(line)
+                self._remember(content["key"], content.get("failure", ""), offset)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                self.unreadable_lines += 1
+
+    def _remember(self, key: str, failure: str, offset: int) -> None:
+        digest = bytes.fromhex(key)
+        if not failure:
+            self._places[digest] = offset
+            self._failures.pop(digest, None)
+        elif digest not in self._places:
+            self._failures[digest] = failure
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        offset = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                yield offset, line
+                offset += len(line)
+
+    def _line_at(self, offset: int) -> bytes:
+        data = b""
+        while b"\n" not in data:
+            more = os.pread(self._handle, 4096, offset + len(data))
+            if not more:
+                break
+            data += more
+        return data.partition(b"\n")[0]
+
+
+def _cannot_write(path: Path, fault: OSError) -> CommandError:
+    return CommandError(f"{path}: cannot write the journal: {fault.strerror or fault}; what it holds is safe")
