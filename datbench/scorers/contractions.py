@@ -1,8 +1,9 @@
-"""How text-vqa and vqa-v2 normalise an answer: punctuation, periods, number words, articles, contractions."""
+"""What text-vqa and vqa-v2 take from the VQA challenge: the form answers are compared in, and agreement."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an", "the"})
@@ -66,6 +67,18 @@ def normalise_annotation(text: str) -> str:
 
 normalise_gold = lru_cache(maxsize=4096)(normalise_annotation)
 """`normalise_annotation` for row data, which comes back: ten annotators, several models."""
+
+
+def agreement(prediction: str, annotations: Sequence[str]) -> float:
+    """Mean, over the annotators, of the share of three *others* who gave the prediction, at most 1.0 each.
+
+    All texts normalised. 0.0 without annotators, and always 0.0 for a single one: the benchmark's rule.
+    """
+    total = len(annotations)
+    given = annotations.count(prediction)
+    if not given:
+        return 0.0
+    return (given * min(1.0, (given - 1) / 3) + (total - given) * min(1.0, given / 3)) / total
 
 
 def _remove_marks(text: str) -> str:
