@@ -12,9 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from datbench import CAPABILITIES, score_sample
+from datbench import CAPABILITIES
 from datbench.jsonio import write_json, write_jsonl
-from datbench.version import SCORER_VERSION
+from datbench.samples import read_row
+from datbench.version import REFERENCE, SCORER_VERSION
+from datbench_tasks.reasoning import RULE
+from datbench_tasks.records import apply_verdict, build_record
 
 DATASET_ID = "DatologyAI/DatBench"
 REVISION = "4c1d0c9d0f6a47c0a8a5b6a3b4d1e2f3a4b5c6d7"
@@ -110,7 +113,7 @@ def make_run(
     for capability in capabilities:
         task = "_".join(part for part in ("datbench", variant, capability) if part)
         counts[task] = per_capability
-        run = run_fields(capability, scorer_version)
+        run = run_fields(model, scorer_version)
         kept = {"seed": seed, "accuracy": accuracy, "reasoning": reasoning}
         for parent in (folder, directory / "judge" / JUDGE_TAG) if judged else (folder,):
             lines = _lines(capability, per_capability, run, judged=parent != folder, **kept)
@@ -122,17 +125,18 @@ def make_run(
     return directory
 
 
-def run_fields(capability: str, scorer_version: str = SCORER_VERSION) -> dict[str, Any]:
+def run_fields(model: str, scorer_version: str = SCORER_VERSION) -> dict[str, Any]:
     """The record's ``run``: the same for all samples of a task."""
     return {
         "dataset": DATASET_ID,
-        "config": capability,
-        "revision_asked": REVISION,
         "revision": REVISION,
+        "revision_resolved": REVISION,
         "split": "test",
         "scorer_version": scorer_version,
-        "host_version": "0.7.3",
-        "reasoning_rule": "tags",
+        "scorers_of": REFERENCE,
+        "host": "lmms-eval 0.7.3",
+        "reasoning": RULE,
+        "model": model,
         "max_new_tokens": MAX_NEW_TOKENS,
     }
 
@@ -167,7 +171,7 @@ def rows(capability: str, count: int) -> Iterator[dict[str, Any]]:
             "question": question,
             "prompt_format": {"prefix": "", "suffix": "\nAnswer shortly."},
             "answer": answer,
-            "all_answers": [answer],
+            "all_answers": [answer] * (10 if dataset in ("vqa-v2", "text-vqa") else 1),
             "eval_mode": mode,
             "judge_prompt": RUBRIC if mode == "judge" else "",
             "is_circular": number % 10 == 0,
@@ -184,23 +188,20 @@ def _lines(
     for doc_id, row in enumerate(rows(capability, count)):
         draw = random.Random(f"{seed} {row['id']}")
         right = draw.random() < accuracy
+        kind = 1.0 if right else draw.random()
         output = templates[doc_id % len(templates)][4 if right else 5]
-        kind = draw.random()
-        flags = []
-        if not right and kind < 0.02:
-            output, flags = "", ["empty"]
-        elif not right and kind < 0.04:
-            output, flags = "[LMMS_EVAL_REQUEST_FAILED after 3 tries]", ["request_failed"]
-        elif not right and kind < 0.10:
-            flags = ["truncated"]
-        elif not right and kind < 0.15 and row["eval_mode"] == "direct":
-            output, flags = f"**{templates[doc_id % len(templates)][4]}**!", ["lost_to_formatting"]
+        if kind < 0.02:
+            output = ""
+        elif kind < 0.04:
+            output = "[LMMS_EVAL_REQUEST_FAILED after 3 tries]"
+        elif kind < 0.10 and row["eval_mode"] == "direct":
+            output = f"The answer is \\boxed{{{templates[doc_id % len(templates)][4]}}}, I think so."
         thoughts = f"<think>{'Let us look at the picture. ' * draw.randint(20, 200)}</think>\n"
-        raw = thoughts + output if reasoning else output
-        tokens = MAX_NEW_TOKENS if "truncated" in flags else max(1, len(raw) // 4)
-        record = make_record(row, output, raw=raw, flags=flags, run=run)
+        raw = thoughts + output if reasoning and output else output
+        tokens = MAX_NEW_TOKENS if 0.10 <= kind < 0.15 else 1 + len(raw) // 4
+        record = make_record(row, raw, run, doc_id)
         if judged and row["eval_mode"] == "judge":
-            add_verdict(record, "correct" if right else "incorrect" if kind > 0.2 else "unparsed")
+            record = judged_record(record, "correct" if right else "incorrect" if kind > 0.2 else "unparsed")
         yield {
             "doc_id": doc_id,
             "target": row["answer"],
@@ -214,48 +215,17 @@ def _lines(
         }
 
 
-def make_record(
-    row: Mapping[str, Any], output: str, *, raw: str, flags: Sequence[str], run: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A record of schema 1, judge samples pending."""
-    metadata = json.loads(row["metadata"])
-    record: dict[str, Any] = {
-        "schema": 1,
-        **{key: row[key] for key in ("id", "source_info", "is_circular", "eval_metrics", "eval_mode")},
-        "capability": run["config"],
-        "dataset": row["source_info"]["dataset"],
-        "pending": row["eval_mode"] == "judge",
-        "question": row["question"] + row["prompt_format"]["suffix"],
-        **{key: row[key] for key in ("answer", "all_answers", "judge_prompt")},
-        "scorer_input": {key: value for key, value in metadata.items() if key != "docId"},
-        "output": output,
-        "flags": list(flags),
-        "run": dict(run),
-    }
-    if raw != output:
-        record["raw_output"] = raw
-    if row["eval_mode"] == "direct":
-        details = score_sample(row, output)
-        score = float(details["score"])
-        best = 1.0 if "lost_to_formatting" in flags else score
-        record |= {"score": score, "is_correct": score >= 0.5, "score_details": details, "score_if_reformatted": best}
-    return record
+def make_record(row: Mapping[str, Any], raw: str, run: Mapping[str, Any], doc_id: int) -> dict[str, Any]:
+    """The record that the hooks would make of a row and an output."""
+    sample = read_row(row, doc_id, None)
+    return {**build_record(sample, row["id"].split("_")[1], raw, dict(run), sample.prompt), "doc_id": doc_id}
 
 
-def add_verdict(record: dict[str, Any], verdict: str) -> None:
-    """Turn a pending record into a judged one."""
-    score = float(verdict == "correct")
+def judged_record(record: dict[str, Any], verdict: str) -> dict[str, Any]:
+    """The record with a verdict: correct, incorrect or unparsed."""
     raw = {"correct": "true", "incorrect": "false"}.get(verdict, "cannot say")
-    record |= {
-        "pending": False,
-        "score": score,
-        "is_correct": bool(score),
-        "score_details": {
-            "score": score, "eval_mode": "judge", "match": bool(score), "judge_verdict": verdict,
-            "judge_raw_output": raw, "judge_missing_response": False,
-        },
-        "judge": {"tag": JUDGE_TAG, "model": JUDGE_MODEL, "verdict": verdict, "raw": raw, "journal_key": "0" * 64},
-    }  # fmt: skip
+    judge = {"tag": JUDGE_TAG, "model": JUDGE_MODEL, "verdict": verdict, "raw": raw, "journal_key": "0" * 64}
+    return apply_verdict(record, judge)
 
 
 def main() -> None:

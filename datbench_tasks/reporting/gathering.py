@@ -1,0 +1,169 @@
+"""Reads the tasks of one capability: outcomes, the benchmark's own metrics, settings, and what is not complete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from datbench.evaluator import summarize
+from datbench.report import SampleScore
+from datbench_tasks.errors import InputError
+from datbench_tasks.judge.requests import prompt_hash
+from datbench_tasks.reporting.completeness import DatasetSource, Problem, expected_rows, problem
+from datbench_tasks.reporting.figures import DatasetFigures
+from datbench_tasks.reporting.official import sample_score
+from datbench_tasks.reporting.outcomes import Outcome, read_outcome
+from datbench_tasks.reporting.signature import Signature, task_settings
+from datbench_tasks.runs import Sample, TaskRun, iter_judged, read_results
+
+
+@dataclass(frozen=True)
+class Part:
+    """One task of one run, with the folder of the judge pass to read, if any."""
+
+    task_run: TaskRun
+    judged: Path | None
+
+    def samples(self) -> Iterator[Sample]:
+        """The task's samples in order."""
+        return iter_judged(self.task_run, self.judged)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All that a report needs of one capability.
+
+    Attributes:
+        outcomes: sorted by id.
+        summary: in the benchmark's own shape.
+        datasets: metrics by source dataset.
+        settings: (capability, settings) of each task that was read, for the signature.
+        judges: (model, hash of the prompt) of each judge whose verdicts were read.
+        missing: how many samples of the dataset have no record.
+        count_only: the dataset was not at hand, so that ``missing`` rests on the host's count.
+    """
+
+    capability: str
+    outcomes: tuple[Outcome, ...]
+    summary: dict[str, Any]
+    datasets: tuple[DatasetFigures, ...]
+    settings: tuple[tuple[str, Signature], ...]
+    judges: frozenset[tuple[str, str]]
+    missing: int
+    count_only: bool
+    problems: tuple[Problem, ...]
+
+
+def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], object]) -> list[Gathered]:
+    """Read the parts of one capability (a task that names none may hold several).
+
+    Args:
+        parts: tasks whose samples are disjoint.
+        dataset: where to look for the dataset's ids and images.
+        tick: called once a sample.
+
+    Raises:
+        InputError: unreadable input, or a sample that is in two parts.
+    """
+    expected = _expected(parts, dataset)
+    seen: set[str] = set()
+    outcomes: dict[str, list[Outcome]] = {}
+    scores: dict[str, list[SampleScore]] = {}
+    settings: dict[tuple[str, Part], Signature] = {}
+    judges: dict[str, set[tuple[str, str]]] = {}
+    for part in parts:
+        for sample in part.samples():
+            tick()
+            record = sample.record
+            outcome = read_outcome(sample, (expected or {}).get(record["id"]))
+            if outcome.id in seen:
+                raise InputError(
+                    f"sample {outcome.id} is in two of the runs, so they are not parts of one; "
+                    "compare them with datbench-tasks compare"
+                )
+            seen.add(outcome.id)
+            capability = outcome.capability
+            outcomes.setdefault(capability, []).append(outcome)
+            scores.setdefault(capability, []).append(sample_score(record))
+            if (capability, part) not in settings and record.get("run"):
+                settings[capability, part] = task_settings(part.task_run, record["run"])
+            judge = record.get("judge") or {}
+            if judge.get("model"):
+                judges.setdefault(capability, set()).add((judge["model"], judge.get("prompt_hash") or prompt_hash()))
+    found = []
+    for capability in sorted(outcomes):
+        ordered = sorted(outcomes[capability], key=lambda outcome: outcome.id)
+        lacking = [row for row in expected or {} if row not in seen] if len(outcomes) == 1 else []
+        undeclared = 0 if expected is not None else max(0, _declared(parts) - len(seen))
+        errors = sum("scorer_error" in outcome.flags for outcome in ordered)
+        summary = summarize(capability, sorted(scores[capability], key=lambda score: score.id), errors)
+        found.append(
+            Gathered(
+                capability=capability,
+                outcomes=tuple(ordered),
+                summary=summary,
+                datasets=_datasets(ordered, summary["dataset_metrics"]),
+                settings=tuple((name, values) for (name, _), values in settings.items() if name == capability),
+                judges=frozenset(judges.get(capability, ())),
+                missing=len(lacking) or undeclared,
+                count_only=expected is None,
+                problems=(
+                    *_problems(capability, ordered, expected, lacking),
+                    *(_count_problems(capability, parts, undeclared) if expected is None else ()),
+                ),
+            )
+        )
+    return found
+
+
+def _datasets(outcomes: Sequence[Outcome], metrics: Mapping[str, dict[str, Any]]) -> tuple[DatasetFigures, ...]:
+    counts = Counter(outcome.dataset for outcome in outcomes)
+    return tuple(DatasetFigures(name, counts[name], metrics.get(name, {})) for name in sorted(counts))
+
+
+def _expected(parts: Sequence[Part], dataset: DatasetSource) -> dict[str, str] | None:
+    task_run = parts[0].task_run
+    config = (read_results(task_run).get("configs") or {}).get(task_run.task) or {}
+    return expected_rows(config, dataset)
+
+
+def _declared(parts: Sequence[Part]) -> int:
+    """How many samples the host says it ran, over all parts."""
+    return sum(_counts(part).get("effective", 0) for part in parts)
+
+
+def _problems(
+    capability: str, outcomes: Sequence[Outcome], expected: Mapping[str, str] | None, lacking: list[str]
+) -> Iterator[Problem]:
+    unknown = [] if expected is None else [outcome.id for outcome in outcomes if outcome.id not in expected]
+    groups = {
+        ("pending", "without a verdict"): [outcome.id for outcome in outcomes if outcome.verdict == "pending"],
+        ("unparsed", "whose verdict could not be read"): [o.id for o in outcomes if o.verdict == "unparsed"],
+        ("duplicated", "logged more than once, identically"): [o.id for o in outcomes if o.lines > 1],
+        ("missing", "of the dataset without a record"): lacking,
+        ("unknown", "that the dataset does not have"): unknown,
+    }
+    for (kind, what), ids in groups.items():
+        if ids:
+            yield problem(kind, capability, ids, what)
+
+
+def _count_problems(capability: str, parts: Sequence[Part], undeclared: int) -> Iterator[Problem]:
+    """Problems that the host's counts show where the dataset is not at hand."""
+    if undeclared:
+        text = f"{capability}: {undeclared:,} samples of the host's count have no record"
+        yield Problem("missing", capability, undeclared, (), text)
+    for part in parts:
+        counts = _counts(part)
+        if counts.get("effective", 0) < counts.get("original", 0):
+            text = f"{capability}: {counts['effective']:,} of {counts['original']:,} samples were asked (--limit)"
+            yield Problem("partial", capability, 0, (), text)
+
+
+def _counts(part: Part) -> dict[str, int]:
+    """The host's own counts of a task: "original" in the dataset, "effective" under --limit; {} if not known."""
+    counts = (read_results(part.task_run).get("n-samples") or {}).get(part.task_run.task) or {}
+    return {key: value for key, value in counts.items() if isinstance(value, int)}

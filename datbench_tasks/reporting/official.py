@@ -1,0 +1,93 @@
+"""The report in the benchmark's own shape: {"summary", "results"}, streamed, since answers can be long."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from datbench.evaluator import judge_details
+from datbench.jsonio import dumps, write_atomically
+from datbench.report import SampleScore
+from datbench_tasks.reporting.figures import mean
+from datbench_tasks.reporting.outcomes import Outcome, verdict_of
+
+VERDICT_COUNTS = ("judge_missing_responses", "judge_unparsed_verdicts")
+
+
+def sample_score(record: Mapping[str, Any]) -> SampleScore:
+    """A record as the benchmark reports it; a pending sample is one whose judge response is missing."""
+    pending = verdict_of(record) == "pending"
+    details = judge_details(None, "", missing=True) if pending else record["score_details"]
+    return SampleScore(
+        id=record["id"],
+        score=0.0 if pending else float(record["score"]),
+        vlm_output=record.get("output"),
+        ground_truth=record.get("answer"),
+        is_correct=False if pending else bool(record["is_correct"]),
+        metadata={
+            "capability": record["capability"],
+            "eval_mode": record.get("eval_mode"),
+            "dataset": record.get("dataset"),
+            "is_circular": bool(record.get("is_circular")),
+            "discrimination": (record.get("eval_metrics") or {}).get("discrimination") or 0.0,
+            "score_details": details,
+        },
+    )
+
+
+def merge_summaries(summaries: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """One summary over capabilities.
+
+    Args:
+        summaries: of the single capabilities (``datbench.evaluator.summarize``).
+        outcomes: of all samples.
+    """
+    scores = [outcome.counted_score for outcome in outcomes]
+    direct = [outcome.counted_score for outcome in outcomes if not outcome.judge]
+    judged = [outcome.counted_score for outcome in outcomes if outcome.judge]
+    merged: dict[str, Any] = {
+        "overall_accuracy": mean(scores) or 0.0,
+        "total_samples": len(scores),
+        "total_correct": int(math.fsum(scores)),
+        "capability_accuracy": _united(summaries, "capability_accuracy"),
+        "capability_counts": _united(summaries, "capability_counts"),
+        "direct_samples": len(direct),
+        "direct_accuracy": mean(direct) or 0.0,
+        "judge_samples": len(judged),
+        "judge_accuracy": mean(judged) or 0.0,
+        **{key: sum(summary[key] for summary in summaries) for key in VERDICT_COUNTS},
+        "dataset_metrics": _united(summaries, "dataset_metrics"),
+    }
+    errors = sum(summary.get("scorer_errors", 0) for summary in summaries)
+    return merged | ({"scorer_errors": errors} if errors else {})
+
+
+def write_official(path: Path, head: Mapping[str, Any], results: Iterable[SampleScore]) -> None:
+    """Write ``head`` (summary and what stands beside it) and then "results", one at a time, atomically."""
+
+    def write(file: IO[str]) -> None:
+        file.write(dumps(dict(head), indent=2).rstrip().removesuffix("}").rstrip() + ',\n  "results": [')
+        separator = "\n    "
+        for result in results:
+            file.write(separator + dumps(asdict(result)))
+            separator = ",\n    "
+        file.write("\n  ]\n}\n")
+
+    write_atomically(path, write)
+
+
+def read_official(path: Path) -> Iterator[dict[str, Any]]:
+    """The "results" of a file that ``write_official`` wrote, one at a time."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line.startswith('    {"id"'):
+                yield json.loads(line.rstrip().removesuffix(","))
+
+
+def _united(summaries: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
+    return {name: value for summary in summaries for name, value in summary[key].items()}
+
