@@ -46,14 +46,20 @@ def expected_rows(task_config: Mapping[str, Any], source: DatasetSource) -> dict
         task_config: the host's config of the task: dataset_path, dataset_name, dataset_kwargs, test_split.
         source: "cached" reads local files only, "hub" may download, "none" does not look.
     """
+    dataset = load_dataset(task_config, source)
+    if dataset is None or "id" not in dataset.column_names:
+        return None
+    return dict(zip(dataset.data.column("id").to_pylist(), _image_hashes(dataset), strict=True))
+
+
+def load_dataset(task_config: Mapping[str, Any], source: DatasetSource) -> Any:
+    """The split that a task read, as a ``datasets.Dataset``; None if it is not at hand (see ``expected_rows``)."""
     if source == "none" or not task_config.get("dataset_path"):
         return None
     if source == "cached":
         os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
     try:
-        dataset = _load(task_config)
-        ids = dataset.data.column("id").to_pylist()
-        return dict(zip(ids, _image_hashes(dataset), strict=True))
+        return _load(task_config)
     except Exception:  # whatever the dataset library raises, the answer is: not at hand
         return None
 

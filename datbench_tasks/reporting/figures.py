@@ -33,7 +33,7 @@ class Figures:
         accuracy: the benchmark's: mean score, pending and unparsed verdicts counting 0.
         interval: 95 % bootstrap interval of ``accuracy``.
         clusters: how many groups of samples that share an image were drawn; None: samples were drawn one by one.
-        graded_accuracy: mean score of the samples that have one (what the host's table shows).
+        graded_accuracy: mean score of the samples that are not pending (what the host's table shows).
         bounds: range of the accuracy if all unscored (pending, unparsed, missing) were wrong, or right.
         missing: ids of the dataset that have no record.
         truncated: outputs known to have reached the token limit; ``truncation_unknown``: the log cannot tell.
@@ -117,7 +117,7 @@ def figures(
         datasets: metrics by source dataset.
     """
     scores = [outcome.counted_score for outcome in outcomes]
-    graded = [outcome.score for outcome in outcomes if outcome.score is not None]
+    graded = [outcome.counted_score for outcome in outcomes if outcome.verdict != "pending"]
     direct = [outcome.counted_score for outcome in outcomes if not outcome.judge]
     judged = [outcome.counted_score for outcome in outcomes if outcome.judge]
     weights = [max(outcome.discrimination, 0.0) if outcome.discrimination else 0.0 for outcome in outcomes]
@@ -134,7 +134,7 @@ def figures(
         clusters=len(set(keys)) if keys else None,
         graded=len(graded),
         graded_accuracy=mean(graded),
-        bounds=_bounds(scores, len(scores) - len(graded), missing),
+        bounds=_bounds(scores, verdicts["pending"] + verdicts["unparsed"], missing),
         direct_samples=len(direct),
         direct_accuracy=mean(direct),
         judge_samples=len(judged),

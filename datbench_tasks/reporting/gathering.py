@@ -44,6 +44,7 @@ class Gathered:
         judges: (model, hash of the prompt) of each judge whose verdicts were read.
         missing: how many samples of the dataset have no record.
         count_only: the dataset was not at hand, so that ``missing`` rests on the host's count.
+        batched: the model ran in batches, so that some hosts' token counts are those of padded rows.
     """
 
     capability: str
@@ -54,6 +55,7 @@ class Gathered:
     judges: frozenset[tuple[str, str]]
     missing: int
     count_only: bool
+    batched: bool
     problems: tuple[Problem, ...]
 
 
@@ -110,6 +112,7 @@ def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], obj
                 judges=frozenset(judges.get(capability, ())),
                 missing=len(lacking) or undeclared,
                 count_only=expected is None,
+                batched=any(_batched(part) for part in parts),
                 problems=(
                     *_problems(capability, ordered, expected, lacking),
                     *(_count_problems(capability, parts, undeclared) if expected is None else ()),
@@ -167,3 +170,8 @@ def _counts(part: Part) -> dict[str, int]:
     """The host's own counts of a task: "original" in the dataset, "effective" under --limit; {} if not known."""
     counts = (read_results(part.task_run).get("n-samples") or {}).get(part.task_run.task) or {}
     return {key: value for key, value in counts.items() if isinstance(value, int)}
+
+
+def _batched(part: Part) -> bool:
+    size = str((read_results(part.task_run).get("config") or {}).get("batch_size") or 1)
+    return size != "1"

@@ -229,12 +229,25 @@ def _reading_notes(capabilities: Iterable[Figures], total: Figures, groups: Iter
     if clustered:
         how = f"drawn by image or document in {', '.join(clustered)}, elsewhere by sample"
     notes = [f"intervals: 95 %, {RESAMPLES:,} bootstrap resamples, {how}"]
+    if total.pending:
+        notes.append("accuracy counts pending verdicts as wrong; graded only, as the host's table has it, leaves them out")
     counted = [gathered.capability for gathered in groups if gathered.count_only]
     if counted:
-        notes.append(f"count only: no dataset at hand for {', '.join(counted)}, so ids were not checked")
-    if total.truncation_unknown:
-        notes.append(f"truncated: not known for {total.truncation_unknown:,} samples, whose log has no token counts")
+        where = "" if len(counted) == len(groups) else f" for {', '.join(counted)}"
+        notes.append(f"count only: no dataset at hand{where}, so ids were not checked")
+    notes.append(_truncation_note(total, any(gathered.batched for gathered in groups)))
     if total.circular_samples and total.circular_items is None:
-        notes.append(f"circular: {total.circular_samples:,} rotated samples, counted one by one: nothing says which "
-                     "belong together")
+        rotated = f"{total.circular_samples:,} rotated samples"
+        notes.append(f"circular: {rotated} are counted one by one, since nothing says which belong together")
     return notes
+
+
+def _truncation_note(total: Figures, batched: bool) -> str:
+    if total.truncation_unknown == total.samples:
+        return "truncated: not known, the log has no token counts"
+    how = "truncated: the logged output tokens reached max_new_tokens"
+    if batched:
+        how += "; some models count padded rows of a batch, so this is an upper bound"
+    if total.truncation_unknown:
+        how += f"; not known for {total.truncation_unknown:,} samples without a count"
+    return how

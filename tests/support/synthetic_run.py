@@ -195,7 +195,7 @@ def _lines(
         elif kind < 0.04:
             output = "[LMMS_EVAL_REQUEST_FAILED after 3 tries]"
         elif kind < 0.10 and row["eval_mode"] == "direct":
-            output = f"The answer is \\boxed{{{templates[doc_id % len(templates)][4]}}}, I think so."
+            output = f"I looked closely.\n**{templates[doc_id % len(templates)][4]}**"
         thoughts = f"<think>{'Let us look at the picture. ' * draw.randint(20, 200)}</think>\n"
         raw = thoughts + output if reasoning and output else output
         tokens = MAX_NEW_TOKENS if 0.10 <= kind < 0.15 else 1 + len(raw) // 4
