@@ -157,8 +157,7 @@ class DatBenchEvaluator:
     def get_inference_tasks(self) -> list[InferenceTask]:
         """One task a row, in order; the image is loaded when a task's ``image`` is read."""
         return [
-            InferenceTask(sample.id, held_image(sample), sample.prompt, sample.eval_mode)
-            for sample in self.samples
+            InferenceTask(sample.id, held_image(sample), sample.prompt, sample.eval_mode) for sample in self.samples
         ]
 
     def create_judge_tasks(self, vlm_responses: Iterable[VLMResponse]) -> list[JudgeRequest]:
@@ -238,9 +237,7 @@ def _judged(response: JudgeResponse | None) -> Details:
     if response is None:
         return judge_details(None, "", missing=True)
     raw = response.raw_judge_output
-    return judge_details(
-        parse_judge_verdict(response.verdict, raw), raw if isinstance(raw, str) else "", missing=False
-    )
+    return judge_details(parse_judge_verdict(response.verdict, raw), raw if isinstance(raw, str) else "", missing=False)
 
 
 def _check_verdicts(

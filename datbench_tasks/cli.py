@@ -63,8 +63,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as fault:
         if debug:
             traceback.print_exc()
-        print(f"datbench-tasks {name}: a fault of our own: {type(fault).__name__}: {fault} (--debug shows where)",
-              file=sys.stderr)
+        print(
+            f"datbench-tasks {name}: a fault of our own: {type(fault).__name__}: {fault} (--debug shows where)",
+            file=sys.stderr,
+        )
         return OWN_FAULT
 
 

@@ -36,6 +36,11 @@ def lmms_eval_folders() -> list[Path]:
     return [generated_folder(packaged, data, revision), packaged] if data or revision else [packaged]
 
 
+def lm_eval_folder() -> Path:
+    """Folder for lm-evaluation-harness's include path."""
+    return packaged_folder() / "lm_eval"
+
+
 def generated_folder(packaged: Path, data: str | None, revision: str | None) -> Path:
     """Write the hub tasks anew, reading ``data`` (a folder) or the hub at ``revision``; returns their folder.
 

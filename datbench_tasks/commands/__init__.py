@@ -1,0 +1,1 @@
+"""Sub-commands of ``datbench-tasks`` that have no package of their own."""
