@@ -11,7 +11,15 @@ from datbench.extraction import BRACE_OPEN, pipe_boxes
 from datbench.scorers.base import Details, Fields, Scorer, mean_of
 from datbench.scorers.faults import OutputFault
 from datbench.scorers.html_tables import structure_teds
-from datbench.scorers.json_fields import FULL_WIDTH, field_f1, field_set, find_json, tidy, tree_similarity, without_fences
+from datbench.scorers.json_fields import (
+    FULL_WIDTH,
+    field_f1,
+    field_set,
+    find_json,
+    tidy,
+    tree_similarity,
+    without_fences,
+)
 from datbench.scorers.row_checks import text_of
 
 # Each argument ends at the first brace on its line; an option in brackets keeps the whole command.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from datbench.scorers.anls import similarity
-from datbench.scorers.tree_distance import Tree, check_size, tree_distance, tree_of
+from datbench.scorers.tree_distance import Costs, Tree, check_size, tree_distance, tree_of
 
 GOLDS_KEPT = 256
 """How many reference tables are kept parsed."""
@@ -160,7 +160,7 @@ def _distance(first: Tree[N], second: Tree[N], change_cost: Callable[[N, N], flo
         return 0.0
     check_size(first, second)
     change = _cost_matrix(first.nodes, second.nodes, change_cost)
-    return tree_distance(first, second, [1] * len(first), [1] * len(second), change)
+    return tree_distance(first, second, Costs([1] * len(first), [1] * len(second), change))
 
 
 def _cost_matrix(

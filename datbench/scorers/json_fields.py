@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from datbench.extraction import BRACE_OPEN, closing_brace, pipe_boxes
 from datbench.scorers.faults import OutputFault
 from datbench.scorers.literals import LimitError, read_json, read_json_at
-from datbench.scorers.tree_distance import Tree, check_size, tree_distance, tree_of
+from datbench.scorers.tree_distance import Costs, Tree, check_size, tree_distance, tree_of
 
 Field = tuple[str, Any]
 """A label and the value under it."""
@@ -180,11 +180,9 @@ def tree_similarity(predicted: Any, gold: Any) -> float:
     if first == second:
         return 1.0
     check_size(first, second)
-    distance = tree_distance(
-        first,
-        second,
+    costs = Costs(
         [len(label) for label in first.nodes],
         [len(label) for label in second.nodes],
         [[Levenshtein.distance(label, other) for other in second.nodes] for label in first.nodes],
     )
-    return max(0.0, 1 - distance / characters)
+    return max(0.0, 1 - tree_distance(first, second, costs) / characters)
