@@ -10,6 +10,8 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from datbench_tasks.judge.answers import Answer
+
 LINE_SECONDS = 10.0
 """How often progress is printed as a plain line where there is no terminal."""
 
@@ -27,6 +29,15 @@ class Totals:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     started: float = field(default_factory=time.monotonic, repr=False)
+
+    def note(self, answer: Answer) -> None:
+        """Count one answer or failure."""
+        self.prompt_tokens += answer.prompt_tokens or 0
+        self.completion_tokens += answer.completion_tokens or 0
+        if answer.failure:
+            self.failed += 1
+        else:
+            self.answered += 1
 
     @property
     def seconds(self) -> float:

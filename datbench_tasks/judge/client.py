@@ -153,19 +153,9 @@ class _Client:
     async def _answer(self, request: JudgeRequest) -> None:
         answer = await self._ask(request)
         self._journal.add(answer)
-        self._count(answer)
+        self._totals.note(answer)
+        self._failed_in_a_row = self._failed_in_a_row + 1 if answer.failure else 0
         self._show(self._totals, self._pool.in_flight)
-
-    def _count(self, answer: Answer) -> None:
-        totals = self._totals
-        totals.prompt_tokens += answer.prompt_tokens or 0
-        totals.completion_tokens += answer.completion_tokens or 0
-        if not answer.failure:
-            totals.answered += 1
-            self._failed_in_a_row = 0
-            return
-        totals.failed += 1
-        self._failed_in_a_row += 1
 
     async def _ask(self, request: JudgeRequest) -> Answer:
         """An answer or a failure; after an empty answer that stopped at the token limit, the one repeat."""

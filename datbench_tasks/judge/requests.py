@@ -128,4 +128,4 @@ def cut_middle(text: str, limit: int) -> str:
         return text
     head, tail = limit - limit // 2, limit // 2
     left_out = len(text) - head - tail
-    return f"{text[:head]}\n[... {left_out:,} characters left out ...]\n{text[len(text) - tail:]}"
+    return f"{text[:head]}\n[... {left_out:,} characters left out ...]\n{text[len(text) - tail :]}"

@@ -179,14 +179,16 @@ def completion(call: Call, reply: Reply) -> bytes:
     if reply.reasoning is not None:
         message["reasoning_content"] = reply.reasoning
     prompt, answer = len(call.text) // 4, len((reply.text or "") + (reply.reasoning or "")) // 4
-    return json.dumps({
-        "id": f"chatcmpl-{call.number}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": call.body.get("model", "scripted"),
-        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
-    }).encode()
+    return json.dumps(
+        {
+            "id": f"chatcmpl-{call.number}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": call.body.get("model", "scripted"),
+            "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
+        }
+    ).encode()
 
 
 def main() -> None:
