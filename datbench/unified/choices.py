@@ -37,16 +37,6 @@ def read_choices(cell: Any) -> list[Any]:
     raise ChoicesError("choices_not_list")
 
 
-def read_filled_choices(cell: Any) -> list[Any]:
-    """``read_choices`` for log-likelihoods: NaN and a list without an item are ``empty_choices`` as well."""
-    if is_nan(cell):
-        raise ChoicesError("empty_choices")
-    choices = read_choices(cell)
-    if not choices:
-        raise ChoicesError("empty_choices")
-    return choices
-
-
 def number_index(value: int, n: int) -> int | None:
     """0..n-1 as it stands; n itself is the last choice."""
     if 0 <= value < n:

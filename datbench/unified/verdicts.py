@@ -1,0 +1,29 @@
+"""Verdict of a semantic judge's response, by the reference's rules (default mode)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from datbench.unified.cells import is_blank, parse_json
+
+VERDICT_KEY = "judgement_result"
+_VERDICT = re.compile(rf'"{VERDICT_KEY}"\s*:\s*(true|false)', re.IGNORECASE)
+
+
+def parse_verdict(response: Any) -> bool:
+    """True or False for any response: the JSON object, else the first quoted key with a word, else the words alone.
+
+    An empty or unreadable response is False. Any truthy JSON value counts as true, the string "false" too.
+    """
+    if is_blank(response):
+        return False
+    text = str(response)
+    _, value = parse_json(text)
+    if isinstance(value, dict) and VERDICT_KEY in value:
+        return bool(value[VERDICT_KEY])
+    word = _VERDICT.search(text)
+    if word:
+        return word.group(1).lower() == "true"
+    lowered = text.lower()
+    return "true" in lowered and "false" not in lowered
