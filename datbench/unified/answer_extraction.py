@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from word2number import w2n
@@ -27,9 +28,9 @@ _SPELLINGS = (
     ("\\{", "{"),
     ("\\}", "}"),
 )
-_SIGNS = ("^{\\circ}", "^\\circ", "\\$", "$", "\\(", "\\)")
+SIGNS = ("^{\\circ}", "^\\circ", "\\$", "$", "\\(", "\\)")
 _ASSIGNMENTS = ("x=", "y=", "z=", "x\\in", "y\\in", "z\\in", "x\\to", "y\\to", "z\\to")
-_LAST_SPELLINGS = (
+LAST_SPELLINGS = (
     ("\\emptyset", "{}"),
     ("(-\\infty,\\infty)", "\\mathbb{R}"),
     ("%", ""),
@@ -92,18 +93,18 @@ def clean_answer(text: str) -> str:
     """LaTeX spellings, units, signs and number words brought to one form, in a fixed order of steps."""
     text = normalize_latex(text)
     text = remove_units(text, ALL_UNITS)
-    text = _replace(text, [(sign, "") for sign in _SIGNS])
+    text = replace_each(text, [(sign, "") for sign in SIGNS])
     text = number_words(text)
     text = unwrap(text, "\\text{", "", "")
-    text = _replace(text, [(name, "") for name in _ASSIGNMENTS])
-    return _replace(text, _LAST_SPELLINGS)
+    text = replace_each(text, [(name, "") for name in _ASSIGNMENTS])
+    return replace_each(text, LAST_SPELLINGS)
 
 
 def normalize_latex(text: str) -> str:
     """Line feeds, final full stops and ``\\!`` deleted; variants of one LaTeX command brought to one."""
     text = text.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     text = unwrap(text, "\\begin{array}{", "\\begin{pmatrix}", "", keep=False)
-    return _replace(text, _SPELLINGS)
+    return replace_each(text, _SPELLINGS)
 
 
 def unwrap(text: str, opening: str, before: str, after: str, *, keep: bool = True) -> str:
@@ -128,7 +129,8 @@ def number_words(text: str) -> str:
         return text
 
 
-def _replace(text: str, pairs: Any) -> str:
+def replace_each(text: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Plain replacements, one after the other."""
     for old, new in pairs:
         text = text.replace(old, new)
     return text

@@ -31,6 +31,13 @@ def is_blank_or_nan(cell: Any) -> bool:
     return is_blank(cell) or is_nan(cell)
 
 
+def as_list(cell: Any) -> Any:
+    """Tuples and arrays as lists, any other cell as it is."""
+    if isinstance(cell, tuple):
+        return list(cell)
+    return cell.tolist() if type(cell).__module__ == "numpy" and getattr(cell, "ndim", 0) == 1 else cell
+
+
 def parse_json(text: str) -> tuple[bool, Any]:
     """(True, value) for JSON text, (False, None) for anything else, however deep or long."""
     try:

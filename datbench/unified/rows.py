@@ -53,9 +53,13 @@ def score_qa(row: Row, rules: Rules, compare: Compare) -> Outcome:
         return missing
     target, prediction = row["target"], row["pred"]
     final = rules.extract(prediction)
-    equal = compare(final, target) is True
+    equal = _equal(rules, compare, final, target)
     right = equal or rules.text_matcher(prediction, final)(target)
     return scored(float(right), final if equal else str(prediction))
+
+
+def _equal(rules: Rules, compare: Compare, final: str, target: Any) -> bool:
+    return compare(rules.comparable(final), rules.comparable(target)) is True
 
 
 def score_any_target(row: Row, rules: Rules, compare: Compare) -> Outcome:
@@ -74,7 +78,7 @@ def score_any_target(row: Row, rules: Rules, compare: Compare) -> Outcome:
     for target in targets:
         if matches(target):
             return scored(1.0, str(prediction))
-        if compare(final, target) is True:
+        if _equal(rules, compare, final, target):
             return scored(1.0, final)
     return scored(0.0, final)
 

@@ -23,6 +23,7 @@ class Rules:
         strict: which mode this is.
         is_blank: whether a cell counts as empty.
         extract: prediction cell -> its final answer.
+        comparable: answer or reference -> the form that is compared mathematically.
         text_matcher: (prediction cell, final answer) -> test of one reference.
         targets: targets cell -> list of reference answers.
         choices: choices cell -> list, or ChoicesError.
@@ -38,6 +39,7 @@ class Rules:
     strict: bool
     is_blank: Callable[[Any], bool]
     extract: Callable[[Any], str]
+    comparable: Callable[[Any], Any]
     text_matcher: Callable[[Any, str], Matcher]
     targets: Callable[[Any], list[str]]
     choices: Callable[[Any], list[Any]]
@@ -69,6 +71,7 @@ PARITY = Rules(
     strict=False,
     is_blank=is_blank,
     extract=extract_answer,
+    comparable=lambda value: value,
     text_matcher=text_matcher,
     targets=normalize_targets,
     choices=choices.read_choices,
