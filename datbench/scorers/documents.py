@@ -46,7 +46,7 @@ def _score_docvqa(fields: Fields, output: str) -> Details:
 
 def _docvqa_metrics(details: Sequence[Details]) -> dict[str, float]:
     return {
-        "accuracy__DocVQA-ANLS": mean([item.get("anls", item.get("score", 0.0)) for item in details]),
+        "accuracy__DocVQA-ANLS": mean([item["anls"] if "anls" in item else item.get("score", 0.0) for item in details]),
         "accuracy__DocVQA-ANLS-thresholded-0.5": mean_of("anls_thresholded_0_5", details),
         "accuracy__DocVQA-threshold@0.5": mean_of("threshold_0_5_accuracy", details),
         "accuracy__DocVQA-ExactMatch": exact_match_share(details),
