@@ -15,7 +15,7 @@ _EXPORTS = {
     "register_with_dataflow": "dataflow",
 }
 
-__all__ = list(_EXPORTS)  # noqa: PLE0604
+__all__ = list(_EXPORTS)
 
 
 def __getattr__(name: str) -> Any:

@@ -27,7 +27,8 @@ from datbench.unified.statistics import Totals, statistics
 SYSTEM_PROMPT = "You are a helpful assistant specialized in evaluating answer correctness."
 
 _DESCRIPTIONS = {
-    "zh": "按六种评测类型为基准数据表逐行评分，写入 eval_valid、eval_error、eval_pred、eval_score 四列，并保存统计结果。",
+    "zh": "按六种评测类型为基准数据表逐行评分，写入 eval_valid、eval_error、eval_pred、eval_score 四列，"
+    "并保存统计结果。",
     "en": "Scores each row of a benchmark table by one of six evaluation types, writes the columns eval_valid, "
     "eval_error, eval_pred and eval_score, and saves the statistics.",
 }

@@ -65,7 +65,8 @@ def compare(answer: str, truth: str) -> bool | None:
     from math_verify import parse, verify
 
     try:
-        return bool(verify(parse(truth, parsing_timeout=None), parse(answer, parsing_timeout=None), timeout_seconds=None))
+        gold, found = (parse(text, parsing_timeout=None) for text in (truth, answer))
+        return bool(verify(gold, found, timeout_seconds=None))
     except ImportError:
         raise
     except Exception:

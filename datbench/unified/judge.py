@@ -57,11 +57,14 @@ def judge_rows(
     responses = iter(_ask(generate, prompts, system_prompt))
     outcomes, empty = [], 0
     for gap in missing:
-        if gap is None:
-            response = next(responses, _NO_RESPONSE)
-            empty += response is not _NO_RESPONSE and is_blank(response)
-            gap = invalid("semantic_judge_failed") if response is _NO_RESPONSE else verdict_outcome(response, rules)
-        outcomes.append(gap)
+        response = None if gap else next(responses, _NO_RESPONSE)
+        if gap:
+            outcomes.append(gap)
+        elif response is _NO_RESPONSE:
+            outcomes.append(invalid("semantic_judge_failed"))
+        else:
+            empty += is_blank(response)
+            outcomes.append(verdict_outcome(response, rules))
     return outcomes, empty
 
 

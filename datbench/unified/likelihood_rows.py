@@ -39,7 +39,8 @@ class Likelihoods:
         if self.serving is None:
             logger.error("perplexity needs an llm_serving")
             return [unavailable] * len(rows)
-        values = likelihood.perplexities(self.serving, ["" if row["text"] is None else str(row["text"]) for row in rows])
+        texts = ["" if row["text"] is None else str(row["text"]) for row in rows]
+        values = likelihood.perplexities(self.serving, texts)
         if values is None:
             return [unavailable] * len(rows)
         unscored = unavailable if self.rules.strict else scored(1.0)

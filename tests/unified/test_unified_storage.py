@@ -1,0 +1,139 @@
+"""Our FileStorage and the tables under it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from datbench.unified import FileStorage
+from datbench.unified.tables import TableError, read_records, write_records
+
+ROWS = [
+    {"id": "007", "n": None, "when": "2024-01-01", "tags": ["a", "b"], "f": 1.5},
+    {"id": "8", "n": 3, "when": "x", "tags": None, "f": None},
+]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    path = tmp_path / "bench.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    return path
+
+
+def storage(bench: Path, **options: Any) -> FileStorage:
+    return FileStorage(str(bench), cache_path=str(bench.parent / "cache"), file_name_prefix="step", **options)
+
+
+def test_reading_guesses_no_types(bench: Path) -> None:
+    frame = storage(bench).step().read("dataframe")
+    assert set(map(str, frame.dtypes)) == {"object"}
+    assert frame.to_dict("records") == ROWS
+    assert type(frame["n"][1]) is int
+
+
+@pytest.mark.parametrize("cache_type", ["json", "jsonl", "parquet"])
+def test_steps_go_from_file_to_file(bench: Path, cache_type: str) -> None:
+    whole = storage(bench, cache_type=cache_type)
+    first = whole.step()
+    path = first.write(first.read("dataframe"))
+    assert path == str(bench.parent / "cache" / f"step_step1.{cache_type}")
+    second = whole.step()
+    assert second.read("dict") == ROWS
+    assert first.read("dict") == ROWS
+    assert second.write([{"a": 1}]).endswith("step_step2." + cache_type)
+
+
+def test_csv_cells_are_text(bench: Path) -> None:
+    whole = storage(bench, cache_type="csv")
+    first = whole.step()
+    first.write(first.read())
+    assert whole.step().read("dict")[0] == {
+        "id": "007", "n": "", "when": "2024-01-01", "tags": '["a", "b"]', "f": "1.5"}
+
+
+def test_cells_without_a_json_form_become_text(bench: Path) -> None:
+    first = storage(bench).step()
+    when = datetime(2024, 1, 2)
+    path = first.write(pd.DataFrame({"cell": pd.Series(
+        [np.array([1, 2]), (1, 2), when, float("nan"), pd.NA, np.int64(3), "a\ud800b", {"k": (1,)}], dtype=object)}))
+    assert [row["cell"] for row in read_records(path)] == [
+        "[1 2]", "(1, 2)", "2024-01-02 00:00:00", None, None, 3, "a?b", {"k": "(1,)"}]
+
+
+def test_reset_and_order_of_calls(bench: Path) -> None:
+    whole = storage(bench)
+    for action in (lambda: whole.read(), lambda: whole.write([{"a": 1}])):
+        with pytest.raises(ValueError, match=r"step\(\)"):
+            action()
+    whole.step()
+    assert whole.reset() is whole
+    with pytest.raises(ValueError, match=r"step\(\)"):
+        whole.read()
+
+
+def test_pickle_is_refused_with_the_reason(bench: Path) -> None:
+    with pytest.raises(ValueError, match="runs whatever code"):
+        storage(bench, cache_type="pickle")
+    with pytest.raises(ValueError, match="xlsx"):
+        storage(bench, cache_type="xlsx")
+
+
+def test_reading_faults(bench: Path) -> None:
+    with pytest.raises(ValueError, match="output_type"):
+        storage(bench).step().read("rows")
+    with pytest.raises(FileNotFoundError):
+        FileStorage(str(bench.with_name("none.jsonl"))).step().read()
+    with pytest.raises(ValueError, match="hubs"):
+        FileStorage("hf:some/data").step().read()
+    with pytest.raises(ValueError, match="at least one"):
+        storage(bench).step().write([])
+    assert len(FileStorage("").step().read()) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is no JSON"),
+        ("a.jsonl", b"[1]\n", "line 1 is a JSON list"),
+        ("a.jsonl", b'{"a": "\xff"}\n', "not UTF-8"),
+        ("a.jsonl", b"[" * 100_000, "line 1 is no JSON"),
+        ("a.json", b'{"a": 1}', "array of objects"),
+        ("a.csv", b"a,b\n1\n", "line 2 has other columns"),
+        ("a.csv", b"a,b\n1,2,3\n", "line 2 has other columns"),
+        ("a.parquet", b"PAR", "parquet"),
+        ("a.txt", b"", "unknown ending"),
+    ],
+)
+def test_faults_name_file_and_row(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=problem) as fault:
+        list(read_records(path))
+    assert str(path) in str(fault.value)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    write_records(path, [{"a": 1}])
+
+    def rows() -> Any:
+        yield {"a": 2}
+        raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError):
+        write_records(path, rows())
+    assert list(read_records(path)) == [{"a": 1}]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_parquet_columns_of_several_types_become_text(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.parquet"
+    write_records(path, [{"a": 1, "b": [1]}, {"a": "x", "b": None}])
+    assert list(read_records(path)) == [{"a": "1", "b": [1]}, {"a": "x", "b": None}]
