@@ -7,7 +7,6 @@ Numbers before the judge pass count pending samples as wrong; the table says how
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -76,7 +75,7 @@ def render(report: Report, form: str) -> str:
     if form == "csv":
         return as_csv(csv_rows(report))
     if form == "json":
-        return json.dumps(json.loads(dumps(report.to_dict())), indent=2) + "\n"
+        return dumps(report.to_dict(), indent=2) + "\n"
     return WRITERS[form](report_tables(report), closing_notes(report))
 
 

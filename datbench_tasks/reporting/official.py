@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,7 +72,7 @@ def write_official(path: Path, head: Mapping[str, Any], results: Iterable[Sample
         file.write(dumps(dict(head), indent=2).rstrip().removesuffix("}").rstrip() + ',\n  "results": [')
         separator = "\n    "
         for result in results:
-            file.write(separator + dumps(asdict(result)))
+            file.write(separator + dumps(vars(result)))
             separator = ",\n    "
         file.write("\n  ]\n}\n")
 

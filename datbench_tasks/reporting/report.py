@@ -222,7 +222,7 @@ def _judge(groups: Iterable[Gathered]) -> dict[str, str] | None:
     return {"model": judges[0][0], "prompt": judges[0][1]} if judges else None
 
 
-def _reading_notes(capabilities: Iterable[Figures], total: Figures, groups: Iterable[Gathered]) -> list[str]:
+def _reading_notes(capabilities: Iterable[Figures], total: Figures, groups: Sequence[Gathered]) -> list[str]:
     """What a reader must know of how the numbers came about."""
     clustered = [group.name for group in capabilities if group.clusters]
     how = "drawn by sample: nothing says which samples share an image"
@@ -230,7 +230,7 @@ def _reading_notes(capabilities: Iterable[Figures], total: Figures, groups: Iter
         how = f"drawn by image or document in {', '.join(clustered)}, elsewhere by sample"
     notes = [f"intervals: 95 %, {RESAMPLES:,} bootstrap resamples, {how}"]
     if total.pending:
-        notes.append("accuracy counts pending verdicts as wrong; graded only, as the host's table has it, leaves them out")
+        notes.append("accuracy counts pending verdicts as wrong; graded only, like the host's table, leaves them out")
     counted = [gathered.capability for gathered in groups if gathered.count_only]
     if counted:
         where = "" if len(counted) == len(groups) else f" for {', '.join(counted)}"

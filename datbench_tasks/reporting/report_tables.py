@@ -44,11 +44,11 @@ def rates_table(report: Report) -> Table:
     """What share of the samples did not go as they should, and what that can do to the accuracy."""
     columns = (
         "per cent of samples", "truncated", "empty", "request failed", "lost to formatting", "open reasoning",
-        "scorer error", "unscored", "accuracy if unscored are wrong – right",
+        "scorer error", "unscored", "accuracy if wrong – right",
     )  # fmt: skip
     return without_empty_columns(
         Table(
-            "Rates",
+            "Rates (unscored: pending, unparsed or missing; beside it the accuracy if all of them were wrong or right)",
             columns,
             tuple(_rates_row(group.name, group) for group in report.capabilities),
             (_rates_row("all", report.total),),
@@ -59,12 +59,12 @@ def rates_table(report: Report) -> Table:
 def difficulty_table(report: Report) -> Table:
     """Accuracy by other weights, and what answers cost."""
     columns = (
-        "accuracy in per cent", "weighted by discrimination", "frontier", "frontier samples",
-        "if formatting is forgiven", "circular items", "tokens when right", "tokens when wrong",
+        "accuracy in per cent", "weighted", "frontier", "frontier samples", "reformatted", "circular",
+        "tokens right", "tokens wrong",
     )  # fmt: skip
     return without_empty_columns(
         Table(
-            "Other views",
+            "Other views (weighted by discrimination; items that no model solved; answers lost to formatting forgiven)",
             columns,
             tuple(_difficulty_row(group.name, group) for group in report.capabilities),
             (_difficulty_row("all", report.total),),
@@ -121,7 +121,7 @@ def number(value: Any) -> str:
 
 
 def shown(metrics: Mapping[str, Any]) -> Iterator[str]:
-    """``name=value`` of the metrics that are one value; breakdowns and verdict counts of 0 stand in CSV and JSON only."""
+    """``name=value`` of the metrics that are one value; breakdowns and verdict counts of 0 stand in CSV and JSON."""
     for name, value in metrics.items():
         if not isinstance(value, dict) and (value or name not in VERDICT_COUNTS):
             yield f"{name}={number(value)}"
