@@ -122,20 +122,18 @@ def differences(
         capabilities: those that are compared.
         ignored: further keys that are meant to differ.
     """
-    skipped = {*FREE_TO_DIFFER, *ignored}
+    skipped, names = {*FREE_TO_DIFFER, *ignored}, list(capabilities)
     found = [
         f"{_NAMES.get(key, key)}: {first[key] or 'none'} against {second[key] or 'none'}"
         for key in SHARED
         if key not in skipped and first[key] != second[key]
     ]
     for key in BY_CAPABILITY:
-        differing = [name for name in capabilities if first[key].get(name) != second[key].get(name)]
+        differing = [name for name in names if first[key].get(name) != second[key].get(name)]
         if key not in skipped and differing:
-            name = differing[0]
-            found.append(
-                f"{_NAMES.get(key, key)} of {', '.join(differing)}: "
-                f"{_shown(first[key].get(name))} against {_shown(second[key].get(name))}"
-            )
+            where = "" if len(differing) == len(names) else f" of {', '.join(differing)}"
+            values = (_shown(signature[key].get(differing[0])) for signature in (first, second))
+            found.append(f"{_NAMES.get(key, key)}{where}: {' against '.join(values)}")
     if first["judge"] != second["judge"]:
         found.append(f"judge: {_judge(first)} against {_judge(second)}")
     return found

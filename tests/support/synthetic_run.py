@@ -236,6 +236,7 @@ def main() -> None:
     parser.add_argument("--accuracy", type=float, default=0.6)
     parser.add_argument("--model", default="acme/vlm-7b")
     parser.add_argument("--variant", default="")
+    parser.add_argument("--date", default="20260115_120000")
     parser.add_argument("--judged", action="store_true")
     parser.add_argument("--reasoning", action="store_true")
     make_run(**vars(parser.parse_args()))
