@@ -154,7 +154,7 @@ def _beside(question: str, lines: Sequence[Line]) -> str:
         eligible = in_row + in_column > 0 and (not numeric or _NUMBER.search(cell.text) is not None)
         return eligible, in_row + in_column, -min(_gap(line, cell) for line in fits)
 
-    cells = [line for line in lines if line not in fits]
+    cells = [line for line in lines if line not in fits and not line.value]
     return max(cells, key=rank).text if fits and cells else ""
 
 

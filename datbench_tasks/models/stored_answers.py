@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from datbench_tasks.errors import InputError
-from datbench_tasks.runs import COPIES_FOLDER, RECORD, open_run
+from datbench_tasks.runs import COPIES_FOLDER, RECORD, iter_samples, open_run
 
 Key = tuple[str, str | int]
 """(task, row id) or (task, doc_id); the task is "" where a file names none, and then holds for all."""
 
-_LOG_NAME = re.compile(r"_samples_(?P<task>\w+)(?:\.judged)?\.jsonl$")
+_LOG_NAME = re.compile(r"_samples_(?P<task>\w+)\.jsonl$")
 _SHOWN = 5
 
 
@@ -33,12 +33,11 @@ class StoredAnswers:
         self.path = Path(path)
         self._answers: dict[Key, str] = {}
         conflicts = set()
-        for file in _files(self.path):
-            for key, text in _answers(file):
-                if self._answers.setdefault(key, text) != text:
-                    conflicts.add(key[1])
+        for key, text in _of_file(self.path) if self.path.is_file() else _of_run(self.path):
+            if self._answers.setdefault(key, text) != text:
+                conflicts.add(str(key[1]))
         if conflicts:
-            some = ", ".join(map(str, sorted(conflicts, key=str)[:_SHOWN]))
+            some = ", ".join(sorted(conflicts)[:_SHOWN])
             raise InputError(
                 f"{self.path}: {len(conflicts)} rows have two different answers ({some}); keep the lines of one run"
             )
@@ -52,19 +51,23 @@ class StoredAnswers:
         return next((self._answers[key] for key in keys if key in self._answers), None)
 
 
-def _files(path: Path) -> list[Path]:
-    """The file itself; of a run directory the host's log of each task, and our copies where it has no log."""
-    if path.is_file():
-        return [path]
-    if not path.exists():
-        raise InputError(
-            f"{path}: no such file or directory; responses= takes a sample log, a JSONL or a run directory"
-        )
-    tasks = open_run(path).tasks
-    return [file for task in tasks for file in ((task.samples,) if task.samples else task.copies)]
+def _of_run(directory: Path) -> Iterator[tuple[Key, str]]:
+    """All answers of a run; where nothing was scored (``--predict_only``) by row number."""
+    for task_run in open_run(directory).tasks:
+        if task_run.samples and not _holds_records(task_run.samples):
+            yield from _of_file(task_run.samples)
+            continue
+        for sample in iter_samples(task_run):
+            content = {**sample.line, RECORD: sample.record} if sample.line else sample.record
+            yield _answer(content, task_run.task, f"{directory}, {task_run.task}, {sample.record['id']}")
 
 
-def _answers(file: Path) -> Iterator[tuple[Key, str]]:
+def _holds_records(log: Path) -> bool:
+    with log.open("rb") as lines:
+        return f'"{RECORD}"'.encode() in lines.readline()
+
+
+def _of_file(file: Path) -> Iterator[tuple[Key, str]]:
     name = _LOG_NAME.search(file.name)
     task = name["task"] if name else ""
     with file.open("rb") as lines:
@@ -86,19 +89,18 @@ def _answers(file: Path) -> Iterator[tuple[Key, str]]:
 
 
 def _answer(content: dict[str, Any], task: str, where: str) -> tuple[Key, str]:
-    """Key and raw output of one line, whichever of the three forms it has."""
+    """Key and raw output of one line, whichever of the three forms it has; a null output is an empty one."""
+    key: Any = content.get("id")
     if "filtered_resps" in content:
-        text = _first(content["resps"] if "resps" in content else content["filtered_resps"])
         record = content.get(RECORD)
         key = record.get("id") if isinstance(record, dict) else content.get("doc_id")
-    else:
-        text = next((content[name] for name in ("raw_output", "output") if name in content), None)
-        key = content.get("id")
-    if not isinstance(key, (str, int)) or not isinstance(text, str):
+    names = [name for name in ("resps", "filtered_resps", "raw_output", "output") if name in content]
+    text = _first(content[names[0]]) if names else ()
+    if not isinstance(key, (str, int)) or not isinstance(text, (str, type(None))):
         raise InputError(
             f"{where}: neither a host sample line, a record, nor an object with the texts id and raw_output"
         )
-    return (task, key), text
+    return (task, key), text or ""
 
 
 def _first(responses: Any) -> Any:
