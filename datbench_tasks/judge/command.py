@@ -27,6 +27,8 @@ from datbench_tasks.judge.options import (
 )
 from datbench_tasks.judge.post_pass import Backend, ChatBackend, dry_run, judge_run
 from datbench_tasks.judge.requests import JudgeIdentity
+from datbench_tasks.reporting.command import render
+from datbench_tasks.reporting.report import load_report
 from datbench_tasks.runs import Run, open_run
 
 EXAMPLE = (
@@ -64,7 +66,7 @@ def _judge(args: argparse.Namespace, words: list[str]) -> int:
         dry_run(run_read, backend.identity, settings, args.max_tokens)
         return DONE
     verdicts = judge_run(run_read, backend, settings, args.max_tokens)
-    return _conclude(args, verdicts)
+    return _conclude(args, run_read, settings.tag, verdicts)
 
 
 def _export(args: argparse.Namespace, words: list[str]) -> int:
@@ -91,13 +93,14 @@ def _import(args: argparse.Namespace, words: list[str]) -> int:
     settings = settings_from(args, args.judge_model or "")
     if not args.tag and not args.judge_model:
         raise UsageError("judge import: give --tag (or --judge-model) as at export")
-    imported, verdicts = import_results(_open(args, words[:1]), settings.tag, map(Path, words[1:]), settings)
+    run_read = _open(args, words[:1])
+    imported, verdicts = import_results(run_read, settings.tag, map(Path, words[1:]), settings)
     print(
         f"{imported.answers:,} answers, {imported.failures:,} failures, "
         f"{imported.strangers:,} results of other requests",
         file=sys.stderr,
     )
-    return _conclude(args, verdicts)
+    return _conclude(args, run_read, settings.tag, verdicts)
 
 
 _FORMS = {"judge": _judge, "export": _export, "import": _import}
@@ -119,7 +122,10 @@ def _backend(args: argparse.Namespace) -> Backend:
     return LocalJudge(args.local, args.gguf_file, args.batch_size, args.max_tokens if args.generate else None)
 
 
-def _conclude(args: argparse.Namespace, verdicts: Verdicts) -> int:
+def _conclude(args: argparse.Namespace, run_read: Run, tag: str, verdicts: Verdicts) -> int:
+    """Print the report of the judged run; 3 if verdicts are missing or unparsed and that was not allowed."""
+    report = load_report(run_read.directory, date=args.date, model=args.run_model, judge=tag, dataset="none")
+    print(render(report, "text"), end="")
     if not verdicts.unscored or args.allow_missing:
         return DONE
     print(
