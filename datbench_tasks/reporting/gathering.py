@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from datbench.evaluator import summarize
 from datbench.report import SampleScore
 from datbench_tasks.errors import InputError
-from datbench_tasks.judge.requests import prompt_hash
 from datbench_tasks.reporting.completeness import DatasetSource, Problem, expected_rows, problem
 from datbench_tasks.reporting.figures import DatasetFigures
 from datbench_tasks.reporting.official import sample_score
@@ -53,10 +52,43 @@ class Gathered:
     datasets: tuple[DatasetFigures, ...]
     settings: tuple[tuple[str, Signature], ...]
     judges: frozenset[tuple[str, str]]
-    missing: int
-    count_only: bool
-    batched: bool
-    problems: tuple[Problem, ...]
+    missing: int = 0
+    count_only: bool = False
+    batched: bool = False
+    problems: tuple[Problem, ...] = ()
+
+
+class Collector:
+    """Takes the samples of one capability, in any order, and keeps what a report needs of them."""
+
+    def __init__(self, capability: str) -> None:
+        self.capability = capability
+        self.settings: list[tuple[str, Signature]] = []
+        self._outcomes: list[Outcome] = []
+        self._scores: list[SampleScore] = []
+        self._judges: set[tuple[str, str]] = set()
+
+    def add(self, sample: Sample, image_key: str | None) -> None:
+        """Take one sample; ``image_key`` is a hash of its image, if known."""
+        self._outcomes.append(read_outcome(sample, image_key))
+        self._scores.append(sample_score(sample.record))
+        judge = sample.record.get("judge") or {}
+        if judge.get("model"):
+            self._judges.add((judge["model"], judge.get("prompt_hash") or ""))
+
+    def gathered(self) -> Gathered:
+        """What was collected, sorted by id, as though it were complete."""
+        outcomes = tuple(sorted(self._outcomes, key=lambda outcome: outcome.id))
+        scores = sorted(self._scores, key=lambda score: score.id)
+        summary = summarize(self.capability, scores, sum("scorer_error" in outcome.flags for outcome in outcomes))
+        return Gathered(
+            capability=self.capability,
+            outcomes=outcomes,
+            summary=summary,
+            datasets=_datasets(outcomes, summary["dataset_metrics"]),
+            settings=tuple(self.settings),
+            judges=frozenset(self._judges),
+        )
 
 
 def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], object]) -> list[Gathered]:
@@ -70,67 +102,52 @@ def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], obj
     Raises:
         InputError: unreadable input, or a sample that is in two parts.
     """
-    expected = _expected(parts, dataset)
+    expected = expected_rows(task_config(parts[0].task_run), dataset)
+    collectors: dict[str, Collector] = {}
     seen: set[str] = set()
-    outcomes: dict[str, list[Outcome]] = {}
-    scores: dict[str, list[SampleScore]] = {}
-    settings: dict[tuple[str, Part], Signature] = {}
-    judges: dict[str, set[tuple[str, str]]] = {}
     for part in parts:
+        described: set[str] = set()
         for sample in part.samples():
             tick()
             record = sample.record
-            outcome = read_outcome(sample, (expected or {}).get(record["id"]))
-            if outcome.id in seen:
+            if record["id"] in seen:
                 raise InputError(
-                    f"sample {outcome.id} is in two of the runs, so they are not parts of one; "
+                    f"sample {record['id']} is in two of the runs, so they are not parts of one; "
                     "compare them with datbench-tasks compare"
                 )
-            seen.add(outcome.id)
-            capability = outcome.capability
-            outcomes.setdefault(capability, []).append(outcome)
-            scores.setdefault(capability, []).append(sample_score(record))
-            if (capability, part) not in settings and record.get("run"):
-                settings[capability, part] = task_settings(part.task_run, record["run"])
-            judge = record.get("judge") or {}
-            if judge.get("model"):
-                judges.setdefault(capability, set()).add((judge["model"], judge.get("prompt_hash") or prompt_hash()))
-    found = []
-    for capability in sorted(outcomes):
-        ordered = sorted(outcomes[capability], key=lambda outcome: outcome.id)
-        lacking = [row for row in expected or {} if row not in seen] if len(outcomes) == 1 else []
-        undeclared = 0 if expected is not None else max(0, _declared(parts) - len(seen))
-        errors = sum("scorer_error" in outcome.flags for outcome in ordered)
-        summary = summarize(capability, sorted(scores[capability], key=lambda score: score.id), errors)
-        found.append(
-            Gathered(
-                capability=capability,
-                outcomes=tuple(ordered),
-                summary=summary,
-                datasets=_datasets(ordered, summary["dataset_metrics"]),
-                settings=tuple((name, values) for (name, _), values in settings.items() if name == capability),
-                judges=frozenset(judges.get(capability, ())),
-                missing=len(lacking) or undeclared,
-                count_only=expected is None,
-                batched=any(_batched(part) for part in parts),
-                problems=(
-                    *_problems(capability, ordered, expected, lacking),
-                    *(_count_problems(capability, parts, undeclared) if expected is None else ()),
-                ),
-            )
+            seen.add(record["id"])
+            capability = record["capability"]
+            collector = collectors.setdefault(capability, Collector(capability))
+            if capability not in described and record.get("run"):
+                described.add(capability)
+                collector.settings.append((capability, task_settings(part.task_run, record["run"])))
+            collector.add(sample, (expected or {}).get(record["id"]))
+    alone = len(collectors) == 1
+    lacking = [row for row in expected or {} if row not in seen] if alone else []
+    undeclared = max(0, _declared(parts) - len(seen)) if expected is None and alone else 0
+    return [
+        replace(
+            gathered,
+            missing=len(lacking) or undeclared,
+            count_only=expected is None,
+            batched=any(_batched(part) for part in parts),
+            problems=(
+                *_problems(gathered.capability, gathered.outcomes, expected, lacking),
+                *(_count_problems(gathered.capability, parts, undeclared) if expected is None else ()),
+            ),
         )
-    return found
+        for gathered in (collectors[name].gathered() for name in sorted(collectors))
+    ]
+
+
+def task_config(task_run: TaskRun) -> dict[str, Any]:
+    """The host's config of a task (dataset_path, dataset_kwargs, generation_kwargs, ...), {} if it is not known."""
+    return (read_results(task_run).get("configs") or {}).get(task_run.task) or {}
 
 
 def _datasets(outcomes: Sequence[Outcome], metrics: Mapping[str, dict[str, Any]]) -> tuple[DatasetFigures, ...]:
     counts = Counter(outcome.dataset for outcome in outcomes)
     return tuple(DatasetFigures(name, counts[name], metrics.get(name, {})) for name in sorted(counts))
-
-
-def _expected(parts: Sequence[Part], dataset: DatasetSource) -> dict[str, str] | None:
-    task_run = parts[0].task_run
-    config = (read_results(task_run).get("configs") or {}).get(task_run.task) or {}
-    return expected_rows(config, dataset)
 
 
 def _declared(parts: Sequence[Part]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +157,44 @@ def load_report(
         by_capability.setdefault(part.task_run.capability, []).append(part)
     with tqdm(desc="reading samples", unit="", disable=None if progress else True, leave=False) as bar:
         groups = [found for group in by_capability.values() for found in gather(group, dataset, bar.update)]
-    return _assemble(runs, parts, sorted(groups, key=lambda found: found.capability), notes)
+    report = assemble(runs[0].model, sorted(groups, key=lambda found: found.capability))
+    return replace(
+        report,
+        directories=tuple(str(run.directory) for run in runs),
+        parts=tuple(parts),
+        notes=(*notes, *report.notes),
+    )
+
+
+def assemble(model: str, groups: Sequence[Gathered]) -> Report:
+    """Compute a report from what was gathered, capabilities in alphabetical order.
+
+    Raises:
+        InputError: the tasks do not belong together.
+    """
+    ids = {gathered.capability: [outcome.id for outcome in gathered.outcomes] for gathered in groups}
+    settings = [item for gathered in groups for item in gathered.settings]
+    signature = merge(settings, ids, _judge(groups))
+    digest = signature_hash(signature)
+    means = [accuracy_means(gathered.outcomes, digest, gathered.capability) for gathered in groups]
+    outcomes = tuple(outcome for gathered in groups for outcome in gathered.outcomes)
+    pooled = np.average(means, axis=0, weights=[len(gathered.outcomes) for gathered in groups])
+    capabilities = tuple(map(_figures, groups, means))
+    total = figures("all", outcomes, pooled, missing=sum(gathered.missing for gathered in groups))
+    return Report(
+        model=model,
+        directories=(),
+        parts=(),
+        signature=signature,
+        capabilities=capabilities,
+        total=total,
+        macro_accuracy=mean([group.accuracy for group in capabilities if group.accuracy is not None]),
+        macro_interval=percentile_interval(np.mean(means, axis=0)),
+        summary=merge_summaries([gathered.summary for gathered in groups], outcomes),
+        outcomes=outcomes,
+        problems=tuple(found for gathered in groups for found in gathered.problems),
+        notes=tuple(_reading_notes(capabilities, total, groups)),
+    )
 
 
 def _choose_parts(runs: Sequence[Run], judge: str | None, variant: str | None) -> tuple[list[Part], list[str]]:
@@ -186,32 +223,6 @@ def _figures(gathered: Gathered, means: Means) -> Figures:
         means,
         missing=gathered.missing,
         datasets=gathered.datasets,
-    )
-
-
-def _assemble(runs: Sequence[Run], parts: Sequence[Part], groups: Sequence[Gathered], notes: Sequence[str]) -> Report:
-    ids = {gathered.capability: [outcome.id for outcome in gathered.outcomes] for gathered in groups}
-    settings = [item for gathered in groups for item in gathered.settings]
-    signature = merge(settings, ids, _judge(groups))
-    digest = signature_hash(signature)
-    means = [accuracy_means(gathered.outcomes, digest, gathered.capability) for gathered in groups]
-    outcomes = tuple(outcome for gathered in groups for outcome in gathered.outcomes)
-    pooled = np.average(means, axis=0, weights=[len(gathered.outcomes) for gathered in groups])
-    capabilities = tuple(map(_figures, groups, means))
-    total = figures("all", outcomes, pooled, missing=sum(gathered.missing for gathered in groups))
-    return Report(
-        model=runs[0].model,
-        directories=tuple(str(run.directory) for run in runs),
-        parts=tuple(parts),
-        signature=signature,
-        capabilities=capabilities,
-        total=total,
-        macro_accuracy=mean([group.accuracy for group in capabilities if group.accuracy is not None]),
-        macro_interval=percentile_interval(np.mean(means, axis=0)),
-        summary=merge_summaries([gathered.summary for gathered in groups], outcomes),
-        outcomes=outcomes,
-        problems=tuple(found for gathered in groups for found in gathered.problems),
-        notes=(*notes, *_reading_notes(capabilities, total, groups)),
     )
 
 
