@@ -25,7 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "unified": ("datbench_tasks.unified.command", "score a table of questions and answers"),
     "new-task": ("datbench_tasks.unified.new_task", "make a host task from a table"),
 }
-"""Name -> (module, one line of help). A module has ``add_arguments(parser)``, ``run(args) -> int`` and ``EXAMPLE``."""
+"""Name -> (module, one line of help). A module has ``add_arguments(parser)``, ``run(args) -> int`` and ``EXAMPLE``;
+with ``TAKES_MORE`` it gets arguments that its parser does not know as ``args.more``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         module.add_arguments(parser)
         parser.add_argument("--debug", action="store_true", help="show a traceback for a fault of our own")
-        return int(module.run(parser.parse_args(rest)))
+        known, more = parser.parse_known_args(rest)
+        if more and not getattr(module, "TAKES_MORE", False):
+            parser.error(f"unknown arguments: {' '.join(more)}")
+        known.more = more
+        return int(module.run(known))
     except CommandError as fault:
         print(f"datbench-tasks {name}: {fault}", file=sys.stderr)
         return fault.status

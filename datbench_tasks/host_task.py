@@ -14,6 +14,7 @@ import sys
 import weakref
 from collections.abc import Mapping
 from importlib import metadata
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -22,6 +23,9 @@ from datbench_tasks.reasoning import RULE
 
 TASK_COLUMN = "datbench_task"
 ROW_COLUMN = "datbench_row"
+
+ONLY = "only_ids"
+"""Key of a task's metadata: a JSON file with the ids of the rows to ask for; all rows without it."""
 
 _COMMIT = re.compile(r"[@/\\]([0-9a-f]{40})[/\\]")
 _HOSTS = {"lmms_eval": "lmms-eval", "lm_eval": "lm-eval"}
@@ -90,9 +94,14 @@ def mark_rows(dataset: Any) -> Any:
         raise RuntimeError("this host does not process documents from its task object; see datbench-tasks doctor")
     task = LoadedTask(host_task, dataset)
     _loaded[task.name] = task
-    if TASK_COLUMN in dataset.column_names:
+    if TASK_COLUMN not in dataset.column_names:
+        dataset = dataset.add_column(TASK_COLUMN, [task.name] * len(dataset))
+        dataset = dataset.add_column(ROW_COLUMN, list(range(len(dataset))))
+    file = (host_task.config.metadata or {}).get(ONLY)
+    if file is None:
         return dataset
-    return dataset.add_column(TASK_COLUMN, [task.name] * len(dataset)).add_column(ROW_COLUMN, list(range(len(dataset))))
+    wanted = set(json.loads(Path(file).read_text("utf-8")))
+    return dataset.select([row for row, sample_id in enumerate(dataset["id"]) if sample_id in wanted])
 
 
 def _calling_task() -> Any:

@@ -16,7 +16,8 @@ RECORD = "datbench_record"
 RECORD_SCHEMA = 1
 COPIES_FOLDER = "datbench_records"
 JUDGE_FOLDER = "judge"
-RESERVED_FOLDERS = (COPIES_FOLDER, JUDGE_FOLDER, "submissions")
+RETRY_FOLDER = "retry"
+RESERVED_FOLDERS = (COPIES_FOLDER, JUDGE_FOLDER, RETRY_FOLDER, "submissions")
 
 _SAMPLES_NAME = re.compile(r"(?P<date>\d{8}_\d{6})_samples_(?P<task>datbench\w*)\.jsonl")
 _RESULTS_NAME = re.compile(r"(?P<date>\d{8}_\d{6})_results\.json")

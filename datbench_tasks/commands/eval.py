@@ -1,0 +1,104 @@
+"""Run lmms-eval, then the judge pass, then the report; the exit status tells whether all of it is there.
+
+Options that are not ours go to lmms-eval as they stand; --log_samples is added. Without --judge-model and --local-model
+pending samples stay pending. --only-failed RUN asks again only for the samples whose request failed, with the model
+that the other options name, and merges the answers into RUN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from datbench_tasks import cli
+from datbench_tasks.errors import DONE, IncompleteError, UsageError
+from datbench_tasks.judge.command import add_judge_arguments, judge
+from datbench_tasks.retry import Retry
+from datbench_tasks.runs import TaskRun, iter_samples, open_run, read_results
+
+EXAMPLE = (
+    "datbench-tasks eval --model vllm --model_args model=M --tasks datbench --batch_size 64 --output_path runs/m "
+    "--judge-model J --judge-base-url http://127.0.0.1:8001"
+)
+
+TAKES_MORE = True
+"""Arguments that the parser does not know are kept, for lmms-eval."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare our own options."""
+    parser.add_argument("--only-failed", metavar="RUN", type=Path, help="ask again where the request failed")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write the report's page too")
+    add_judge_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The three steps; 3 if the host left less than it was asked for, or samples are without a verdict."""
+    if args.only_failed:
+        output = args.only_failed
+        retry = Retry.of(open_run(output, date=args.date, model=args.run_model))
+        if retry is not None:
+            _check_alone(args.more)
+            run_host([*args.more, *retry.host_arguments()], retry.folder, retry.tasks)
+            retry.merge()
+    else:
+        output = Path(_value_of("--output_path", args.more))
+        run_host(args.more, output, _value_of("--tasks", args.more).split(","))
+    judged = DONE
+    if args.judge_model or args.local_model:
+        judged = judge(args, output)
+    report = ["report", str(output), *(["--html", str(args.html)] if args.html else [])]
+    return max(judged, cli.main(report))
+
+
+def run_host(arguments: Sequence[str], output: Path, tasks: Sequence[str]) -> None:
+    """Run lmms-eval and look at what it wrote, since its own exit status is 0 whatever happens.
+
+    Raises:
+        IncompleteError: no results, a task is missing in them, or samples are missing in its log.
+    """
+    started = time.time()
+    logged = [] if "--log_samples" in arguments else ["--log_samples"]
+    command = [sys.executable, "-m", "lmms_eval", *arguments, *logged]
+    status = subprocess.run(command, check=False).returncode
+    fresh = [file for file in output.rglob("*_results.json") if file.stat().st_mtime >= started - 1]
+    if not fresh:
+        raise IncompleteError(
+            f"lmms-eval wrote no results to {output} (its exit status was {status}); its messages above say why"
+        )
+    found = {task_run.task: task_run for task_run in open_run(output).tasks}
+    results = read_results(next(iter(found.values()))) if found else {}
+    wanted = [member for task in tasks for member in results.get("group_subtasks", {}).get(task) or [task]]
+    missing = [task for task in wanted if task.startswith("datbench") and task not in found]
+    short = [text for task in wanted if task in found and (text := _lacking(found[task]))]
+    if missing or short:
+        raise IncompleteError(f"lmms-eval's output is not complete: {'; '.join([*missing, *short])}")
+
+
+def _lacking(task_run: TaskRun) -> str | None:
+    declared = (read_results(task_run).get("n-samples") or {}).get(task_run.task, {}).get("effective")
+    logged = sum(1 for _ in iter_samples(task_run))
+    return None if declared in (None, logged) else f"{task_run.task} has {logged} of {declared} samples"
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str:
+    """The value of one of lmms-eval's options among its arguments."""
+    for position, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name == option and equals:
+            return value
+        if name == option and position + 1 < len(arguments):
+            return arguments[position + 1]
+    raise UsageError(f"give {option}, as to lmms-eval")
+
+
+def _check_alone(arguments: Sequence[str]) -> None:
+    taken = {argument.partition("=")[0] for argument in arguments}
+    # The host's cache keeps failed requests as answers, and would give them back.
+    refused = taken & {"--tasks", "--limit", "--offset", "--output_path", "--include_path", "--use_cache"}
+    if refused:
+        raise UsageError(f"--only-failed goes without {', '.join(sorted(refused))}: what to ask is known from the run")
