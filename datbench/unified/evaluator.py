@@ -282,6 +282,11 @@ def _objects(frame: Any, values: list[Any]) -> Any:
 
 def _rows(frame: Any, columns: dict[str, str]) -> Iterator[Row]:
     """Rows by role, by position (index labels may repeat)."""
-    cells = [[cell_value(cell) for cell in frame[column].array] for column in columns.values()]
-    for values in zip(*cells, strict=True):
+    for values in zip(*(_cells(frame[column]) for column in columns.values()), strict=True):
         yield dict(zip(columns, values, strict=True))
+
+
+def _cells(column: Any) -> Iterator[Any]:
+    """The cells of a column; a gap in a column of strings is None, whatever pandas marks it with."""
+    strings = column.dtype.name in ("str", "string")
+    return (None if strings and not isinstance(cell, str) else cell_value(cell) for cell in column.array)

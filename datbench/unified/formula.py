@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
@@ -159,4 +160,8 @@ _shared_lock = threading.Lock()
 def shared_comparer() -> FormulaComparer:
     """The comparer of this process, made at first use; a forked process gets one of its own."""
     with _shared_lock:
-        return _shared.setdefault(os.getpid(), FormulaComparer())
+        process = os.getpid()
+        if process not in _shared:
+            _shared[process] = FormulaComparer()
+            atexit.register(_shared[process].close)
+        return _shared[process]
