@@ -40,6 +40,7 @@ class Gathered:
         summary: in the benchmark's own shape.
         datasets: metrics by source dataset.
         settings: (capability, settings) of each task that was read, for the signature.
+        run: what is the same for all samples of the capability, as its first record has it.
         judges: (model, hash of the prompt) of each judge whose verdicts were read.
         missing: how many samples of the dataset have no record.
         count_only: the dataset was not at hand, so that ``missing`` rests on the host's count.
@@ -51,6 +52,7 @@ class Gathered:
     summary: dict[str, Any]
     datasets: tuple[DatasetFigures, ...]
     settings: tuple[tuple[str, Signature], ...]
+    run: dict[str, Any]
     judges: frozenset[tuple[str, str]]
     missing: int = 0
     count_only: bool = False
@@ -64,6 +66,7 @@ class Collector:
     def __init__(self, capability: str) -> None:
         self.capability = capability
         self.settings: list[tuple[str, Signature]] = []
+        self.run: dict[str, Any] = {}
         self._outcomes: list[Outcome] = []
         self._scores: list[SampleScore] = []
         self._judges: set[tuple[str, str]] = set()
@@ -72,6 +75,7 @@ class Collector:
         """Take one sample; ``image_key`` is a hash of its image, if known."""
         self._outcomes.append(read_outcome(sample, image_key))
         self._scores.append(sample_score(sample.record))
+        self.run = self.run or sample.record.get("run") or {}
         judge = sample.record.get("judge") or {}
         if judge.get("model"):
             self._judges.add((judge["model"], judge.get("prompt_hash") or ""))
@@ -87,6 +91,7 @@ class Collector:
             summary=summary,
             datasets=_datasets(outcomes, summary["dataset_metrics"]),
             settings=tuple(self.settings),
+            run=self.run,
             judges=frozenset(self._judges),
         )
 

@@ -35,8 +35,10 @@ class Report:
     Attributes:
         model: the host's name for it.
         directories: where the parts were read.
+        origins: the same for a person, with dates and judge passes, and what was left out.
         parts: the tasks, by capability and date.
         signature: see ``datbench_tasks.reporting.signature``.
+        runs: what is the same for all samples of a capability (the records' ``run``), by capability.
         capabilities: numbers of each capability, in alphabetical order.
         total: over all samples; its accuracy is the sample-weighted one.
         macro_accuracy, macro_interval: plain mean over the capabilities.
@@ -48,8 +50,10 @@ class Report:
 
     model: str
     directories: tuple[str, ...]
+    origins: tuple[str, ...]
     parts: tuple[Part, ...]
     signature: Signature
+    runs: dict[str, dict[str, Any]]
     capabilities: tuple[Figures, ...]
     total: Figures
     macro_accuracy: float | None
@@ -99,7 +103,7 @@ class Report:
             "macro_interval": self.macro_interval,
             "figures": {group.name: asdict(group) for group in (*self.capabilities, self.total)},
             "problems": [asdict(found) for found in self.problems],
-            "notes": list(self.notes),
+            "notes": [*self.origins, *self.notes],
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -151,7 +155,7 @@ def load_report(
     """
     paths = [directories] if isinstance(directories, (str, Path)) else list(directories)
     runs = [open_run(path, date=date, model=model) for path in paths]
-    parts, notes = _choose_parts(runs, judge, variant)
+    parts, origins = _choose_parts(runs, judge, variant)
     by_capability: dict[str, list[Part]] = {}
     for part in parts:
         by_capability.setdefault(part.task_run.capability, []).append(part)
@@ -162,7 +166,7 @@ def load_report(
         report,
         directories=tuple(str(run.directory) for run in runs),
         parts=tuple(parts),
-        notes=(*notes, *report.notes),
+        origins=tuple(origins),
     )
 
 
@@ -184,8 +188,10 @@ def assemble(model: str, groups: Sequence[Gathered]) -> Report:
     return Report(
         model=model,
         directories=(),
+        origins=(),
         parts=(),
         signature=signature,
+        runs={gathered.capability: gathered.run for gathered in groups},
         capabilities=capabilities,
         total=total,
         macro_accuracy=mean([group.accuracy for group in capabilities if group.accuracy is not None]),
@@ -198,22 +204,22 @@ def assemble(model: str, groups: Sequence[Gathered]) -> Report:
 
 
 def _choose_parts(runs: Sequence[Run], judge: str | None, variant: str | None) -> tuple[list[Part], list[str]]:
-    parts, notes = [], []
+    parts, origins = [], []
     found = {task_run.variant for run in runs for task_run in run.tasks}
     chosen = variant if variant is not None else BENCHMARK if BENCHMARK in found else min(found)
     if chosen not in found:
         raise InputError(f"{runs[0].directory}: no {chosen or 'benchmark'} tasks in it")
     if len(found) > 1:
         others = ", ".join(sorted(name or "benchmark" for name in found - {chosen}))
-        notes.append(f"also in the directory and left out: {others} tasks")
+        origins.append(f"also in the directory and left out: {others} tasks")
     for run in runs:
         tag = choose_judge(run, judge)
         folder = judge_folder(run, tag) if tag else None
         tasks = [task_run for task_run in run.tasks if task_run.variant == chosen]
         parts += [Part(task_run, folder) for task_run in tasks]
         dates = sorted({task_run.date for task_run in tasks})
-        notes.append(f"{run.directory}: {', '.join(dates)}" + (f", judge pass {tag}" if tag else ""))
-    return sorted(parts, key=lambda part: (part.task_run.capability, part.task_run.task, part.task_run.date)), notes
+        origins.append(f"{run.directory}: {', '.join(dates)}" + (f", judge pass {tag}" if tag else ""))
+    return sorted(parts, key=lambda part: (part.task_run.capability, part.task_run.task, part.task_run.date)), origins
 
 
 def _figures(gathered: Gathered, means: Means) -> Figures:

@@ -102,7 +102,7 @@ def csv_rows(report: Report) -> list[dict[str, Any]]:
 def closing_notes(report: Report) -> list[str]:
     """What follows the tables: problems, notes, and the signature."""
     problems = [f"! {found.text}" for found in report.problems]
-    return [*problems, *report.notes, f"signature: {report.signature_line}"]
+    return [*problems, *report.origins, *report.notes, f"signature: {report.signature_line}"]
 
 
 def rate(value: float | None) -> str:

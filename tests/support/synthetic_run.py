@@ -16,6 +16,7 @@ from datbench import CAPABILITIES
 from datbench.jsonio import write_json, write_jsonl
 from datbench.samples import read_row
 from datbench.version import REFERENCE, SCORER_VERSION
+from datbench_tasks.judge.requests import prompt_hash
 from datbench_tasks.reasoning import RULE
 from datbench_tasks.records import apply_verdict, build_record
 
@@ -224,7 +225,10 @@ def make_record(row: Mapping[str, Any], raw: str, run: Mapping[str, Any], doc_id
 def judged_record(record: dict[str, Any], verdict: str) -> dict[str, Any]:
     """The record with a verdict: correct, incorrect or unparsed."""
     raw = {"correct": "true", "incorrect": "false"}.get(verdict, "cannot say")
-    judge = {"tag": JUDGE_TAG, "model": JUDGE_MODEL, "verdict": verdict, "raw": raw, "journal_key": "0" * 64}
+    judge = {
+        "tag": JUDGE_TAG, "model": JUDGE_MODEL, "prompt_hash": prompt_hash(), "verdict": verdict, "raw": raw,
+        "journal_key": "0" * 64,
+    }  # fmt: skip
     return apply_verdict(record, judge)
 
 

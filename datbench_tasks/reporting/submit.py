@@ -1,0 +1,112 @@
+"""Write a bundle of results that can be published, and that `datbench-tasks verify` can check.
+
+Refuses runs that are not complete: pending, missing, duplicated or unknown samples, --limit, blind and sample tasks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from datbench.capabilities import CAPABILITIES
+from datbench.jsonio import write_jsonl
+from datbench_tasks.errors import DONE, IncompleteError, UsageError
+from datbench_tasks.reporting.bundle import Line, Submission, bundle_line, read_lines, sample_file, write_bundle
+from datbench_tasks.reporting.command import add_reading_arguments
+from datbench_tasks.reporting.report import BENCHMARK, Report, load_report
+
+EXAMPLE = "datbench-tasks submit runs/qwen --out bundle --model-name acme/vlm-7b --link https://example.org/vlm"
+HOLDS_NOTHING_BACK = ("unparsed",)
+"""Problems that a complete run may have: the benchmark counts an unreadable verdict as wrong."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``submit``."""
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    add_reading_arguments(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new directory")
+    parser.add_argument("--model-name", required=True, help="as it should be published")
+    parser.add_argument("--link", default="", help="https address of the model or the run")
+    parser.add_argument("--capabilities", help="comma-separated; the bundle then says that it is partial")
+    parser.add_argument("--without-gold", action="store_true", help="leave reference answers out")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check that the run is complete, write the bundle."""
+    chosen = _chosen_capabilities(args.capabilities)
+    if args.link and urlsplit(args.link).scheme not in ("http", "https"):
+        raise UsageError(f"--link {args.link!r} is no http address")
+    if args.out.exists() and any(args.out.iterdir()):
+        raise UsageError(f"{args.out} is not empty; name a new directory")
+    report = load_report(args.runs, model=args.run_model, judge=args.judge, dataset=args.dataset, progress=True)
+    _refuse_incomplete(report, chosen)
+    submission = _submission(report, chosen, args)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=args.out.parent, prefix=".writing-") as scratch:
+        spool, bundle = Path(scratch, "spool"), Path(scratch, "bundle")
+        for capability in chosen:
+            write_jsonl(sample_file(spool, capability), _lines(report, capability))
+        write_bundle(bundle, submission, lambda capability: read_lines(spool, capability))
+        if args.out.exists():
+            args.out.rmdir()
+        bundle.replace(args.out)
+        args.out.chmod(0o755)
+    if not args.without_gold:
+        print("warning: the bundle publishes reference answers; --without-gold leaves them out", file=sys.stderr)
+    print(f"wrote {args.out} ({'partial: ' if submission.partial else ''}{len(chosen)} capabilities)", file=sys.stderr)
+    return DONE
+
+
+def _chosen_capabilities(text: str | None) -> list[str]:
+    chosen = sorted(set(text.split(","))) if text else list(CAPABILITIES)
+    unknown = [name for name in chosen if name not in CAPABILITIES]
+    if unknown:
+        raise UsageError(f"--capabilities: no capability {', '.join(unknown)}; known: {', '.join(CAPABILITIES)}")
+    return chosen
+
+
+def _refuse_incomplete(report: Report, chosen: list[str]) -> None:
+    if report.signature["variant"] != BENCHMARK:
+        raise IncompleteError(f"{report.signature['variant']} tasks are not results of the benchmark")
+    present = [group.name for group in report.capabilities]
+    faults = [f"{name}: not in the run" for name in chosen if name not in present]
+    faults += [
+        found.text for found in report.problems if found.capability in chosen and found.kind not in HOLDS_NOTHING_BACK
+    ]
+    faults += [
+        f"{name}: {limit}" for name, limit in report.signature["limit"].items() if name in chosen and limit is not None
+    ]
+    if faults:
+        raise IncompleteError(f"not submitted: {'; '.join(faults)}. Run what is missing, or name --capabilities")
+
+
+def _submission(report: Report, chosen: list[str], args: argparse.Namespace) -> Submission:
+    signature = {
+        key: {name: value[name] for name in chosen} if isinstance(value, dict) and set(chosen) <= set(value) else value
+        for key, value in report.signature.items()
+    }
+    return Submission(
+        model_name=args.model_name,
+        link=args.link,
+        date=max(part.task_run.date for part in report.parts),
+        partial=chosen != sorted(CAPABILITIES),
+        gold=not args.without_gold,
+        ids_checked=not any(note.startswith("count only") for note in report.notes),
+        signature=signature,
+        runs={name: report.runs[name] for name in chosen},
+        notes=list(report.notes),
+    )
+
+
+def _lines(report: Report, capability: str) -> Iterator[Line]:
+    outcomes = {outcome.id: outcome for outcome in report.outcomes if outcome.capability == capability}
+    for part in report.parts:
+        if part.task_run.capability in ("", capability):
+            for sample in part.samples():
+                outcome = outcomes.get(sample.record["id"])
+                if outcome is not None:
+                    yield bundle_line(sample, outcome.output_tokens, outcome.cluster)

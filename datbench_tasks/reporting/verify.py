@@ -1,0 +1,183 @@
+"""Score a bundle again and check every number in it.
+
+Raw outputs are scored against the dataset at the recorded revision, or with --offline against the fields in the bundle;
+judge answers are parsed again; sums, ids, counts and all files are compared to the last digit. A pass says that the
+numbers follow from the outputs, not that the model wrote them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from datbench.jsonio import write_jsonl
+from datbench.version import SCORER_VERSION
+from datbench_tasks.dataset_source import load_capability
+from datbench_tasks.errors import DONE, InputError, RefusedError, UsageError
+from datbench_tasks.reporting.bundle import (
+    SUMS,
+    Submission,
+    files_of,
+    read_lines,
+    read_submission,
+    sample_file,
+    sums,
+    write_bundle,
+)
+from datbench_tasks.reporting.completeness import load_dataset
+from datbench_tasks.reporting.rescoring import Rows, rescore
+
+EXAMPLE = "datbench-tasks verify bundle --offline"
+SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``verify``."""
+    parser.add_argument("bundle", type=Path, metavar="DIR")
+    parser.add_argument("--offline", action="store_true", help="score from the fields in the bundle, not the dataset")
+    parser.add_argument("--data", help="where the dataset lies (default: the hub, at the recorded revision)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print pass, or fail with what differs."""
+    submission = read_submission(args.bundle)
+    _check_readable(submission, args.offline)
+    differences = list(_sum_differences(args.bundle))
+    with tempfile.TemporaryDirectory(prefix="datbench-verify-") as scratch:
+        spool, again = Path(scratch, "spool"), Path(scratch, "bundle")
+        for capability in tqdm(submission.capabilities, desc="scoring again", disable=None, leave=False):
+            rows = None if args.offline else _rows(submission, capability, args.data)
+            tell = _teller(differences, capability)
+            lines = rescore(read_lines(args.bundle, capability), submission.runs[capability], rows, tell)
+            write_jsonl(sample_file(spool, capability), _unique(lines, tell))
+            if rows is not None:
+                _check_ids(spool, capability, rows, tell)
+        if not differences:
+            write_bundle(again, submission, lambda capability: read_lines(spool, capability))
+            differences += _file_differences(args.bundle, again)
+    basis = "the fields in the bundle" if args.offline else "the dataset at the recorded revision"
+    if args.data:
+        basis = f"the dataset in {args.data}"
+    if differences:
+        shown = "\n".join(f"  {text}" for text in differences[:SHOWN])
+        more = f"\n  and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
+        raise InputError(f"{args.bundle} fails against {basis}:\n{shown}{more}")
+    samples = sum(submission.signature["samples"].values())
+    print(f"pass: {samples:,} samples in {len(submission.capabilities)} capabilities, against {basis}")
+    return DONE
+
+
+def _check_readable(submission: Submission, offline: bool) -> None:
+    version = submission.signature.get("scorer_version")
+    if version != SCORER_VERSION:
+        raise InputError(
+            f"the bundle was scored with scorer version {version}, this is {SCORER_VERSION}; "
+            "install the datbench-tasks version that wrote it"
+        )
+    if offline and not submission.gold:
+        raise UsageError("the bundle has no reference answers, so it can only be verified against the dataset")
+
+
+def _sum_differences(bundle: Path) -> Iterator[str]:
+    try:
+        recorded = (bundle / SUMS).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        yield f"{SUMS}: {fault}"
+        return
+    expected = dict(line.split("  ", 1)[::-1] for line in recorded.splitlines() if "  " in line)
+    found = dict(line.split("  ", 1)[::-1] for line in sums(bundle).splitlines())
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            yield f"{name}: missing"
+        elif name not in expected:
+            yield f"{name}: not in {SUMS}"
+        elif expected[name] != found[name]:
+            yield f"{name}: is not the file that {SUMS} names"
+
+
+def _rows(submission: Submission, capability: str, data: str | None) -> Rows:
+    dataset_id, revision = submission.signature["dataset"], submission.signature["revision"][capability]
+    if data:
+        dataset: Any = load_capability(capability, data, full="Full" in str(dataset_id))
+    else:
+        config = {
+            "dataset_path": dataset_id,
+            "dataset_name": capability,
+            "dataset_kwargs": {"revision": revision},
+            "test_split": submission.signature["split"],
+        }
+        dataset = load_dataset(config, "hub")
+    if dataset is None:
+        raise RefusedError(
+            f"{dataset_id} ({capability}, revision {revision}) cannot be loaded; name a local copy with --data, "
+            "or use --offline"
+        )
+    texts = dataset.select_columns([name for name in dataset.column_names if name != "image"])
+    return {row["id"]: row for row in texts}
+
+
+def _teller(differences: list[str], capability: str) -> Callable[[str], None]:
+    return lambda text: differences.append(f"{capability}: {text}")
+
+
+def _unique(lines: Iterator[dict[str, Any]], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for line in lines:
+        if line["id"] in seen:
+            tell(f"{line['id']}: stands in the file twice")
+        seen.add(line["id"])
+        yield line
+
+
+def _check_ids(spool: Path, capability: str, rows: Rows, tell: Callable[[str], None]) -> None:
+    found = {line["id"] for line in read_lines(spool, capability)}
+    for missing in sorted(rows.keys() - found):
+        tell(f"{missing}: in the dataset, not in the bundle")
+
+
+def _file_differences(bundle: Path, again: Path) -> Iterator[str]:
+    """Files that are not, byte for byte, what they are when written again."""
+    for name in sorted({*files_of(bundle), *files_of(again)}):
+        recorded, computed = bundle / name, again / name
+        if not computed.is_file():
+            yield f"{name}: does not belong to a bundle"
+        elif not recorded.is_file():
+            yield f"{name}: missing"
+        elif recorded.read_bytes() != computed.read_bytes():
+            yield f"{name}: {_first_difference(recorded, computed)}"
+
+
+def _first_difference(recorded: Path, computed: Path) -> str:
+    """The first line in which two text files differ, and the first differing value of two JSON files."""
+    if recorded.suffix == ".json":
+        try:
+            values = [json.loads(path.read_bytes()) for path in (recorded, computed)]
+            return _first_value(values[0], values[1], "") or "same values, other bytes"
+        except (ValueError, RecursionError):
+            return "not readable as JSON"
+    with recorded.open(encoding="utf-8", errors="replace") as first, computed.open(encoding="utf-8") as second:
+        for number, (a, b) in enumerate(zip(first, second, strict=False), 1):
+            if a != b:
+                return f"line {number} is {a.strip()[:80]!r}, computed {b.strip()[:80]!r}"
+    return "other length"
+
+
+def _first_value(recorded: Any, computed: Any, path: str) -> str:
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in (*recorded, *(key for key in computed if key not in recorded)):
+            found = _first_value(recorded.get(key), computed.get(key), f"{path}.{key}")
+            if found:
+                return found
+        return ""
+    if isinstance(recorded, list) and isinstance(computed, list) and len(recorded) == len(computed):
+        texts = (_first_value(a, b, f"{path}[{n}]") for n, (a, b) in enumerate(zip(recorded, computed, strict=True)))
+        return next((text for text in texts if text), "")
+    if type(recorded) is type(computed) and recorded == computed:
+        return ""
+    return f"{path.lstrip('.')} is {str(recorded)[:80]}, computed {str(computed)[:80]}"
