@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -32,11 +32,6 @@ def overview(report: Report, other: Report | None) -> dict[str, Any]:
     accuracies = accuracy_table(report)
     if other:
         accuracies = _beside(accuracies, report, other)
-    tables = {
-        "Rates": rates_table(report),
-        "Other views": difficulty_table(report),
-        "Source datasets": dataset_table(report),
-    }
     return {
         "title": report.model,
         "signatures": list(_signatures(report, other)),
@@ -46,8 +41,10 @@ def overview(report: Report, other: Report | None) -> dict[str, Any]:
         "notes": list(report.notes),
         "whole": ", ".join(report.directories),
         "sections": [
-            _section("Capabilities", accuracies, pictures),
-            *(_section(heading, table) for heading, table in tables.items() if table.rows),
+            _section("Capabilities", "Accuracy in per cent; a lacking verdict counts 0.", accuracies, pictures),
+            _section("Rates", "What did not go as it should, and what it may hide.", rates_table(report)),
+            _section("Other views", "Accuracy by other weights, and what answers cost.", difficulty_table(report)),
+            _section("Source datasets", "The benchmark's own metrics on their own scales.", dataset_table(report)),
         ],
     }
 
@@ -136,11 +133,11 @@ def _difference(first: float | None, second: float | None) -> str:
     return NOTHING if first is None or second is None else signed(first - second)
 
 
-def _section(heading: str, table: Table, pictures: list[Picture] | None = None) -> dict[str, Any]:
+def _section(heading: str, note: str, table: Table, pictures: Iterable[Picture] = ()) -> dict[str, Any]:
     return {
         "heading": heading,
-        "note": table.title,
-        "pictures": [picture.as_json() for picture in pictures or ()],
+        "note": note,
+        "pictures": [picture.as_json() for picture in pictures],
         "table": {
             "columns": [
                 {"label": label, "numeric": not table.left(position)} for position, label in enumerate(table.columns)

@@ -71,7 +71,8 @@
     byId("rates").append(...report.rates.map(({ label, value, note }) =>
       element("div", {}, element("dt", {}, label), element("dd", {}, value, element("small", {}, readable(note))))));
     byId("notes").append(
-      ...report.problems.map((problem) => element("p", { class: "notice" }, readable(problem))),
+      ...(report.problems.length ? [element("ul", { class: "notice" },
+        ...report.problems.map((problem) => element("li", {}, readable(problem))))] : []),
       ...report.notes.map((note) => element("p", { class: "remark" }, readable(note))));
     byId("pictures-and-tables").append(...report.sections.map(showSection));
   }
@@ -79,7 +80,7 @@
   function showSection({ heading, note, pictures, table }, position) {
     const id = `section-${position}`;
     const section = element("section", { "aria-labelledby": id }, element("h2", { id }, heading),
-      element("p", { class: "section-note" }, readable(note)));
+      element("p", { class: "section-note" }, note));
     if (pictures.length) {
       section.append(element("figure", { "aria-hidden": "true" }, ...pictures.map(draw)));
     }
@@ -87,9 +88,9 @@
     return section;
   }
 
-  function draw({ width, height, shapes }, position, all) {
-    const size = all.length === 1 ? "any" : position === 0 ? "broad" : "slim";
-    const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: `picture ${size}` });
+  function draw({ width, height, shapes }, position) {
+    const screen = position === 0 ? "broad" : "slim";
+    const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: `picture ${screen}` });
     for (const shape of shapes) {
       if (shape.kind === "line") {
         const { x1, y1, x2, y2 } = shape;
