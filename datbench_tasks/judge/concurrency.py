@@ -85,6 +85,7 @@ class Replica:
         paused_until: on the monotonic clock.
         cut_at: when the limit was last cut.
         faults: broken connections since its last answer.
+        set_asides: how often it was set aside since its last answer.
         bursts: bursts of rejections since its last answer.
         not_found: what the first address said when it answered 404.
     """
@@ -98,6 +99,7 @@ class Replica:
         self.cut_at = 0.0
         self.in_slow_start = True
         self.faults = 0
+        self.set_asides = 0
         self.bursts = 0
         self.not_found = ""
 
@@ -162,7 +164,7 @@ class Pool:
 
     def succeeded(self, replica: Replica, pause: float) -> None:
         """An answer came: grow. ``pause``: seconds that the server's rate headers ask to wait, 0 for none."""
-        replica.faults = replica.bursts = 0
+        replica.faults = replica.bursts = replica.set_asides = 0
         if pause:
             replica.paused_until = max(replica.paused_until, time.monotonic() + pause)
         if not replica.proven:
@@ -194,13 +196,14 @@ class Pool:
 
         While another replica answers it is set aside for a while; alone, it is asked again after the request's backoff.
         """
+        now = time.monotonic()
         replica.faults += 1
-        if not refused and replica.faults < FAULTS_BEFORE_SET_ASIDE:
+        if replica.paused_until > now or (not refused and replica.faults < FAULTS_BEFORE_SET_ASIDE):
             return
         replica.proven, replica.limit = False, 1.0
         if any(other.faults == 0 for other in self.replicas if other is not replica):
-            seconds = min(LONGEST_SET_ASIDE, SHORTEST_SET_ASIDE * 2.0 ** min(replica.faults - 1, 16))
-            replica.paused_until = time.monotonic() + seconds
+            replica.paused_until = now + min(LONGEST_SET_ASIDE, SHORTEST_SET_ASIDE * 2.0 ** min(replica.set_asides, 16))
+            replica.set_asides += 1
 
     def _hand_out(self) -> None:
         now = time.monotonic()

@@ -100,16 +100,16 @@ class Journal:
         self._size += len(data)
 
     def _load(self) -> None:
+        line = b"\n"
         for offset, line in self._lines():
             self._size = offset + len(line)
-            if not line.endswith(b"\n"):
-                os.write(self._handle, b"\n")
-                self._size += 1
             try:
                 content: Any = json.loads(line)
                 self._remember(content["key"], content.get("failure", ""), offset)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 self.unreadable_lines += 1
+        if not line.endswith(b"\n"):
+            self._size += os.write(self._handle, b"\n")
 
     def _remember(self, key: str, failure: str, offset: int) -> None:
         digest = bytes.fromhex(key)
