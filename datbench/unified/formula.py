@@ -30,12 +30,13 @@ _ROUNDING = 10**6
 class MathVerifyError(RuntimeError):
     """No interpreter with a working math-verify is at hand; the text names the remedy."""
 
-    def __init__(self, python: str, reason: str) -> None:
-        super().__init__(
-            f"formula answers need math-verify 0.9 or newer, and {python} has none that works ({reason}). "
-            f"Remedy: python -m venv math-venv && math-venv/bin/pip install 'math-verify[antlr4_13_2]>=0.9', "
-            f"then set {PYTHON_VARIABLE}=math-venv/bin/python (a venv of its own: lmms-eval pins another antlr)."
-        )
+
+def _no_math_verify(python: str, reason: str) -> MathVerifyError:
+    return MathVerifyError(
+        f"formula answers need math-verify 0.9 or newer, and {python} has none that works ({reason}). "
+        f"Remedy: python -m venv math-venv && math-venv/bin/pip install 'math-verify[antlr4_13_2]>=0.9', "
+        f"then set {PYTHON_VARIABLE}=math-venv/bin/python (a venv of its own: lmms-eval pins another antlr)."
+    )
 
 
 def quick_compare(answer: str, truth: str) -> bool | None:
@@ -134,7 +135,7 @@ class FormulaComparer:
         if self._process is not None:
             return self._process
         try:
-            process = subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(
                 [self.python, "-I", str(_WORKER), str(self.cpu_seconds)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -143,12 +144,12 @@ class FormulaComparer:
                 start_new_session=True,
             )
         except OSError as fault:
-            raise MathVerifyError(self.python, str(fault)) from None
+            raise _no_math_verify(self.python, str(fault)) from None
         assert process.stdout  # noqa: S101
         greeting = json.loads(process.stdout.readline() or "{}")
         if "ready" not in greeting:
             process.communicate()
-            raise MathVerifyError(self.python, greeting.get("error", "the interpreter did not start"))
+            raise _no_math_verify(self.python, greeting.get("error", "the interpreter did not start"))
         self._process = process
         return process
 

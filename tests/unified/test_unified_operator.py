@@ -283,7 +283,8 @@ def test_a_mock_that_has_every_method_gives_no_number(tmp_path: Path) -> None:
 
 def test_templates_for_log_likelihoods(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Fitting:
-        def build_prompt(self, question: Any, context: Any, text: Any, choices: Any, choices_text: Any, task: Any) -> str:
+        def build_prompt(self, *, question: Any, context: Any, text: Any, choices: Any, choices_text: Any, task: str
+                         ) -> str:
             return f"{task}|{question}|{context}|{text}|{choices}|{choices_text}|"
 
     class Formatted:

@@ -69,7 +69,7 @@ def test_cells_without_a_json_form_become_text(bench: Path) -> None:
 
 def test_reset_and_order_of_calls(bench: Path) -> None:
     whole = storage(bench)
-    for action in (lambda: whole.read(), lambda: whole.write([{"a": 1}])):
+    for action in (whole.read, lambda: whole.write([{"a": 1}])):
         with pytest.raises(ValueError, match=r"step\(\)"):
             action()
     whole.step()

@@ -1,0 +1,1 @@
+"""The unified evaluator at the command line and inside the hosts."""
