@@ -31,6 +31,10 @@ class StoredAnswers:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        if not self.path.exists():
+            raise InputError(
+                f"{path}: no such file or directory; responses= takes a sample log, a JSONL or a run directory"
+            )
         self._answers: dict[Key, str] = {}
         conflicts = set()
         for key, text in _of_file(self.path) if self.path.is_file() else _of_run(self.path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +70,15 @@ UNREACHABLE = {"ai2d": "its rule compares an option's number, and a row's answer
 def test_columns_are_those_of_the_schema(capability: str) -> None:
     stored = Features.from_arrow_schema(pq.read_schema(DATA / f"{capability}.parquet"))
     assert stored == features()
+
+
+def test_the_files_are_what_the_script_draws(tmp_path: Path) -> None:
+    """All but the pixels: those may differ with the version of matplotlib or Pillow."""
+    command = [sys.executable, "-m", "tools.draw_samples", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=DATA.parents[2], check=True, capture_output=True)
+    for capability in CAPABILITIES:
+        drawn, bundled = (pq.read_table(folder / f"{capability}.parquet") for folder in (tmp_path, DATA))
+        assert drawn.drop(["image"]).equals(bundled.drop(["image"])), f"{capability}: run python -m tools.draw_samples"
 
 
 def test_every_capability_has_its_source_datasets_and_no_others(sample: dict[str, list[Row]]) -> None:
