@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from datbench.scorers.anls import similarity
@@ -80,7 +80,7 @@ def bleu(hypothesis: Tokens, reference: Tokens) -> float:
     """Sentence BLEU of up to four tokens in a row, unsmoothed, against one reference."""
     logarithms = []
     for order, (found, expected) in enumerate(zip(_counts(hypothesis), _gold_counts(reference), strict=True), 1):
-        matched = sum(min(count, expected[run]) for run, count in found.items() if run in expected)
+        matched = sum(map(min, found.values(), map(expected.get, found, repeat(0))))
         if not matched and order == 1:
             return 0.0
         total = max(1, len(hypothesis) - order + 1)

@@ -15,6 +15,11 @@ from typing import Any
 LONGEST_RUN = 5000
 """Most Chinese characters in a row that are segmented at once: jieba's time grows with the square."""
 
+LONGEST_KEPT_BLOCK = 100
+"""Most characters of a block whose words are kept: a prediction repeats most blocks of its reference."""
+
+# jieba splits at these blocks first and segments each by itself, so that they can be kept apart.
+_BLOCKS = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
 _CHINESE_RUN = re.compile(r"[\u4e00-\u9fd5]+")  # what jieba takes for Chinese
 _one_at_a_time = threading.Lock()
 
@@ -24,8 +29,16 @@ def words(text: str) -> list[str]:
 
     Thread-safe. The first call takes one to two seconds.
     """
-    tokenizer = _tokenizer()
-    return [word for piece in _pieces(text) for word in tokenizer.cut(piece)]
+    found: list[str] = []
+    for piece in _pieces(text):
+        for block in _BLOCKS.split(piece):
+            found += _block_words(block) if len(block) <= LONGEST_KEPT_BLOCK else _tokenizer().cut(block)
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _block_words(block: str) -> tuple[str, ...]:
+    return tuple(_tokenizer().cut(block))
 
 
 def is_cut(text: str) -> bool:
