@@ -48,6 +48,9 @@ REPEAT_MAX_TOKENS = 1024
 GIVE_UP_AFTER = 10
 """Requests in a row that fail after all their retries, before the pass stops."""
 
+GIVE_UP_UNPROVEN_AFTER = 3
+"""The same while no server has answered anything; where nobody even listens, one is enough."""
+
 REJECTION_COST = 0.2
 """Of a retry, for a rejection (429, 503): the server is alive, and the pause is its own wish."""
 
@@ -198,8 +201,10 @@ class _Client:
             await asyncio.sleep(wait)
 
     def _give_up_if_hopeless(self, replica: Replica, fault: _Fault) -> None:
-        nobody_answers = fault.connection and not any(other.proven for other in self._pool.replicas)
-        if nobody_answers or self._failed_in_a_row + 1 >= GIVE_UP_AFTER:
+        patience = GIVE_UP_AFTER
+        if not any(other.proven for other in self._pool.replicas):
+            patience = 1 if fault.connection else GIVE_UP_UNPROVEN_AFTER
+        if self._failed_in_a_row + 1 >= patience:
             raise RefusedError(
                 f"{shown(replica.url)}: {fault.reason}{': ' * bool(fault.words)}{fault.words}; gave up after "
                 f"{self._totals.retries} retries; run the same command again when the server is well"
@@ -228,7 +233,7 @@ class _Client:
             raise _Fault("cannot connect", connection=True) from fault
         except (asyncio.TimeoutError, aiohttp.ServerTimeoutError) as fault:
             self._pool.overloaded(replica, sent_at, 0.0)
-            raise _Fault("timeout", connection=not replica.proven) from fault
+            raise _Fault("timeout") from fault
         except (aiohttp.ClientError, OSError) as fault:
             self._pool.unreachable(replica, refused=False)
             raise _Fault(f"connection broken ({type(fault).__name__})", connection=True) from fault

@@ -32,6 +32,9 @@ class Endpoints:
         extra_body: further body fields; null takes a field of ours away. ``max_completion_tokens`` replaces
             ``max_tokens``.
         max_tokens: limit of the answer.
+
+    Raises:
+        UsageError: a base URL that is none.
     """
 
     model: str
@@ -39,6 +42,10 @@ class Endpoints:
     key: str | None = field(default=None, repr=False)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     max_tokens: int = 16
+
+    def __post_init__(self) -> None:
+        for url in self.base_urls:
+            completion_urls(url)
 
     @property
     def parameters(self) -> dict[str, Any]:
