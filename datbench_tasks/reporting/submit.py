@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         args.out.chmod(0o755)
     if not args.without_gold:
         print("warning: the bundle publishes reference answers; --without-gold leaves them out", file=sys.stderr)
-    print(f"wrote {args.out} ({'partial: ' if submission.partial else ''}{len(chosen)} capabilities)", file=sys.stderr)
+    scope = f"partial: {', '.join(chosen)}" if submission.partial else "all nine capabilities"
+    print(f"wrote {args.out} ({scope})", file=sys.stderr)
     return DONE
 
 

@@ -1,0 +1,116 @@
+"""Paired comparison: pairs, tests, correction, flips, vision delta, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.synthetic_run import make_run
+
+from datbench_tasks.cli import main
+from datbench_tasks.errors import InputError
+from datbench_tasks.reporting import load_report
+from datbench_tasks.reporting.intervals import holm, mcnemar
+from datbench_tasks.reporting.pairing import compare_reports
+from datbench_tasks.runs import RECORD
+
+
+def report_of(directory: Path, scores: list[float | None], capability: str = "counting", **settings):
+    """A report whose samples have these scores (None: pending)."""
+    make_run(directory, samples=len(scores), capabilities=[capability], **settings)
+    for log in directory.glob(f"*/*_{capability}.jsonl"):
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        for line, score in zip(lines, scores, strict=True):
+            record = line[RECORD]
+            record |= {"eval_mode": "judge", "pending": True} if score is None else {"score": score}
+            record["is_correct"] = (score or 0) >= 0.5
+        log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return load_report(directory, dataset="none")
+
+
+def test_differences_pair_samples_and_count_flips(tmp_path):
+    first = report_of(tmp_path / "a", [1.0, 1.0, 1.0, 0.0, 0.0, None])
+    second = report_of(tmp_path / "b", [1.0, 0.0, 0.0, 1.0, None, 1.0])
+    (found,) = compare_reports(first, second).capabilities
+    assert (found.pairs, found.unpaired) == (4, 4)
+    assert (found.first, found.second, found.difference) == (0.75, 0.5, 0.25)
+    assert found.only_first == ("db_counting_000001", "db_counting_000002")
+    assert found.only_second == ("db_counting_000003",)
+    assert (found.test, found.p_value) == ("McNemar", mcnemar(2, 1))
+    assert found.interval.low < found.difference < found.interval.high
+
+
+def test_continuous_scores_are_tested_by_bootstrap(tmp_path):
+    first = report_of(tmp_path / "a", [0.9] * 30)
+    second = report_of(tmp_path / "b", [0.4] * 30)
+    (found,) = compare_reports(first, second).capabilities
+    assert found.test == "bootstrap"
+    assert found.p_value == pytest.approx(2 / 2001)
+    assert found.interval == pytest.approx((0.5, 0.5))
+
+
+def test_p_values_are_corrected_together(tmp_path):
+    first = make_run(tmp_path / "a", samples=90, accuracy=0.9, judged=True)
+    second = make_run(tmp_path / "b", samples=90, accuracy=0.3, judged=True, seed=1)
+    comparison = compare_reports(load_report(first, dataset="none"), load_report(second, dataset="none"))
+    corrected = {found.name: found.corrected for found in comparison.capabilities}
+    assert corrected == holm({found.name: found.p_value for found in comparison.capabilities})
+    assert comparison.macro.difference == pytest.approx(sum(f.difference for f in comparison.capabilities) / 9)
+
+
+def test_swapping_the_runs_swaps_the_signs(tmp_path):
+    first, second = report_of(tmp_path / "a", [1.0, 1.0, 0.0]), report_of(tmp_path / "b", [0.0, 1.0, 0.0], seed=1)
+    (there,), (back,) = (compare_reports(*pair).capabilities for pair in ((first, second), (second, first)))
+    assert (there.difference, there.only_first) == (-back.difference, back.only_second)
+
+
+def test_a_blind_run_gives_the_vision_delta_whichever_side_it_is_on(tmp_path, capsys):
+    make_run(tmp_path, samples=20, capabilities=["counting"], accuracy=1.0)
+    make_run(tmp_path, samples=20, capabilities=["counting"], accuracy=0.0, variant="blind", date="20260116_120000")
+    sighted, blind = (load_report(tmp_path, dataset="none", variant=kind) for kind in ("", "blind"))
+    comparison = compare_reports(blind, sighted)
+    assert comparison.vision_delta
+    assert comparison.capabilities[0].difference == sighted.total.accuracy - blind.total.accuracy > 0
+    assert main(["compare", str(tmp_path), str(tmp_path), "--dataset", "none"]) == 0
+    assert "Vision delta in per cent: sighted = acme/vlm-7b" in capsys.readouterr().out
+
+
+def test_incomparable_runs_are_refused_with_what_differs(tmp_path, capsys):
+    first = make_run(tmp_path / "a", samples=9, capabilities=["counting"])
+    second = make_run(tmp_path / "b", samples=12, capabilities=["counting"], scorer_version="0")
+    arguments = ["compare", str(first), str(second), "--dataset", "none"]
+    assert main(arguments) == 5
+    assert "not comparable: scorer: 1 against 0; sample ids: " in capsys.readouterr().err
+    assert main([*arguments, "--force"]) == 0
+    assert "! not comparable: scorer: 1 against 0" in capsys.readouterr().out
+
+
+def test_runs_without_a_common_sample(tmp_path):
+    first = load_report(make_run(tmp_path / "a", samples=9, capabilities=["counting"]), dataset="none")
+    second = load_report(make_run(tmp_path / "b", samples=9, capabilities=["spatial"]), dataset="none")
+    with pytest.raises(InputError, match="no scored sample in common"):
+        compare_reports(first, second)
+
+
+def test_json_names_every_flip(tmp_path, capsys):
+    report_of(tmp_path / "a", [1.0] * 8)
+    report_of(tmp_path / "b", [0.0] * 8)
+    runs = [str(tmp_path / name) for name in "ab"]
+    assert main(["compare", *runs, "--dataset", "none", "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert len(content["differences"][0]["only_first"]) == 8
+    assert content["differences"][0]["only_second"] == []
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "json", "latex"])
+def test_more_than_two_runs_make_a_table_of_models(tmp_path, capsys, form):
+    runs = [make_run(tmp_path / name, samples=18, capabilities=["counting", "scene"], model=name) for name in "abc"]
+    assert main(["compare", *map(str, runs), "--dataset", "none", "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert "counting" in printed
+    assert all(load_report(run, dataset="none").signature_hash in printed for run in runs)
+
+
+def test_one_run_cannot_be_compared(tmp_path):
+    assert main(["compare", str(tmp_path)]) == 2
