@@ -53,10 +53,10 @@ ROUNDS = 5
 PAGES = 30
 PAGE_CHARACTERS = 4_000
 SCRIPTS = {
-    "English": ("etaoinshrdlu", range(2, 10), " ", ",", "full-page OCR en"),
-    "Chinese": ([chr(c) for c in range(0x4E00, 0x5A00)], range(1, 5), "", "，", "full-page OCR cn"),
+    "English": (" ", ",", "full-page OCR en"),
+    "Chinese": ("", "，", "full-page OCR cn"),
 }
-"""Letters, word lengths, gap between words, comma, task type."""
+"""Gap between words, comma, task type."""
 
 
 def calibrate() -> float:
@@ -95,11 +95,11 @@ def cold_start(name: str) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def pages(language: str) -> list[Case]:
+def pages(language: str, seed: int) -> list[Case]:
     """Page-long OCR answers in which every twentieth word is misread, with a comma after every eighth."""
-    letters, lengths, gap, comma, kind = SCRIPTS[language]
-    rng = random.Random(0)
-    words = ["".join(rng.choices(letters, k=rng.choice(lengths))) for _ in range(2_000)]
+    gap, comma, kind = SCRIPTS[language]
+    rng = random.Random(seed)
+    words, weights = vocabulary(language)
 
     def text(page: list[str]) -> str:
         marked = [word + comma if i % 8 == 7 else word for i, word in enumerate(page)]
@@ -107,12 +107,32 @@ def pages(language: str) -> list[Case]:
 
     cases = []
     for i in range(PAGES):
-        page = rng.choices(words, k=PAGE_CHARACTERS)
+        page = rng.choices(words, weights, k=PAGE_CHARACTERS)
         read = [rng.choice(words) if rng.random() < 0.05 else word for word in page]
         row = {"id": f"page-{i}", "question": "Read the page.", "answer": text(page)}
         row |= {"metadata": json.dumps({"type": kind}), "source_info": {"dataset": "ocrbench-v2"}}
         cases.append({"row": row, "output": text(read)})
     return cases
+
+
+def vocabulary(language: str) -> tuple[list[str], list[float]]:
+    """Words and how often each occurs: for Chinese the frequent ones of jieba's dictionary."""
+    if language == "Chinese":
+        import jieba
+
+        with jieba.get_module_res("dict.txt") as file:
+            entries = [line.decode("utf-8").split(" ") for line in file]
+        frequent = [(word, float(count)) for word, count, _ in entries if int(count) >= 300]
+        return [word for word, _ in frequent], [count for _, count in frequent]
+    rng = random.Random(0)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
+    return words, [1 / rank for rank in range(1, len(words) + 1)]
+
+
+def pages_per_second(language: str) -> float:
+    """As ``samples_per_second``, but no page is scored twice: some work on a text is kept."""
+    rounds = [evaluation(pages(language, seed)) for seed in range(ROUNDS + 1)]
+    return PAGES / min(_seconds(evaluate) for evaluate in rounds[1:])
 
 
 def slowest_hostile(name: str) -> tuple[float, str]:
@@ -134,8 +154,8 @@ def run(hostile: bool) -> dict[str, Any]:
     speed = {name: samples_per_second(measured_cases(name)) for name in names}
     speed["mixed"] = samples_per_second([case for name in names for case in measured_cases(name)])
     memory = peak_memory()
-    for language in ("English", "Chinese"):
-        speed[f"page, {language}"] = samples_per_second(pages(language))
+    for language in SCRIPTS:
+        speed[f"page, {language}"] = pages_per_second(language)
     return {
         "loop_seconds": calibrate(),
         "samples_per_second": speed,
