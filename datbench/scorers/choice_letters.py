@@ -33,7 +33,7 @@ def free_standing_letter(answer: str, choices: Sequence[str], *, bar_is_a_choice
         bar_is_a_choice: the benchmark's slip of an ``|`` inside a character class: with two or more choices a
             bar between word characters is found as well.
     """
-    answer = answer.strip().upper()
+    answer = answer.upper()
     if len(answer) == 1 and answer in choices:
         return answer
     bar = "|" if bar_is_a_choice and len(choices) > 1 else ""

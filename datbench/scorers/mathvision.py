@@ -52,7 +52,7 @@ class _Target(NamedTuple):
 
 def _score(fields: Fields, output: str) -> Details:
     gold = _gold(fields)
-    targets = [_target(text) for text in (gold, _gold_option(fields, gold)) if text.strip(" ")]
+    targets = (_target(gold), _target(_gold_option(fields, gold)))
     return {
         "score": float(_meets(_prediction(output), targets)),
         "pred_answer": output,
@@ -182,10 +182,9 @@ def _with_braced_fractions(text: str) -> str:
 
 def _meets(prediction: str, targets: Sequence[_Target]) -> bool:
     """Whether the prediction equals one of the targets as text, as a tuple, or as a number to two decimals."""
-    if not prediction.strip(" "):
+    if not prediction:  # trimmed already, so from here on no blank target can be met
         return False
-    text = prediction.strip()
-    if any(text == target.text for target in targets):
+    if any(prediction == target.text for target in targets):
         return True
     tuple_form = _tuple_form(prediction)
     if any(tuple_form == target.tuple_form for target in targets):

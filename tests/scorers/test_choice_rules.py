@@ -80,6 +80,8 @@ def test_labelled_letter_reads_lines_from_the_last(response, last, letter):
         ("B.\n", "B"),
         ("B',", "B"),
         ("B,'", None),
+        ("B.,", "B"),
+        ("B,.", None),
         ("plum or pear it is", None),
         ("plum or pear it is then", "B"),
         ("PEAR or then a PLUM it is", "C"),
@@ -92,6 +94,10 @@ def test_letter_in_response(response, letter):
 
 def test_an_empty_option_text_stands_at_the_very_end():
     assert letter_in_response("it is a pear beyond all doubt", ABCD, {**FRUIT, "D": ""}) == "D"
+
+
+def test_an_option_text_may_begin_with_the_padding():
+    assert letter_in_response("it is one of them all", [], {"A": " it", "B": "none"}) == "A"
 
 
 def test_equal_last_places_go_to_the_earlier_text():
@@ -160,11 +166,13 @@ def test_mmmu_reads_no_boxes_and_ignores_options(answer, values, output, score):
     [
         ("How many?", None, "2", "two", 1.0),
         ("How many?", None, "two", "two", 0.0),
+        ("How many?", None, "10", "TEN", 1.0),
+        ("How many?", None, "yes", ".yes", 0.0),
         ("How many?", None, "yes", " Yes.. ", 1.0),
         ("How many?", None, "yes.", "Yes.", 0.0),
         ("How many?", None, "", "", 0.0),
         ("Pick\nA. x\nB. y", None, "B", "<think>A</think> b", 1.0),
-        ("Pick\nA. x\nB. y", None, "A", "<THINK>A\n</Think>\nIt is B", 0.0),
+        ("Pick\nA. x\nB. y", None, "B", "<THINK>\nAnswer: A</Think>\nIt is B", 1.0),
         ("Pick\nA. x\nB. y", None, "B", "Answer : so B, not A\nA or something", 1.0),
         ("Pick\nA. x\nB. y", None, "A", "Final answer: not B now\nA!", 1.0),
         ("Pick\nA. x\nB. y", None, "B", "B\nthe one and only thing in here is this very picture", 1.0),
@@ -174,6 +182,7 @@ def test_mmmu_reads_no_boxes_and_ignores_options(answer, values, output, score):
         ("Pick one\nB. red car\nB. blue car", None, "B", "red car", 0.0),
         ("Pick\nA. r s t u v\nB. y", None, "A", "r s t u w", 1.0),
         ("Pick\nA. r s t u\nB. y", None, "A", "r s t w", 0.0),
+        ("Pick\nA. red car\nB. car, red", None, "A", "car red", 1.0),
         ("Pick", ["k", "l", "m", "n", "o", "Sixth, one"], "F", "sixth one", 1.0),
         ("Pick\nA. x", ["k", "l", "m"], "C", "m", 0.0),
         ("Pick", "text, not a list", "yes", "yes", 1.0),
@@ -190,6 +199,7 @@ def test_realworldqa(question, options, answer, output, score):
     [
         ("The best answer is B", "B"),
         ("The best answer isB", "B"),
+        ("The answer isB", "B"),
         ("the best answer is B", "B"),
         ("_c_", "C"),
         ("éD选", "D"),
