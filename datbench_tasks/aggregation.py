@@ -6,6 +6,7 @@ import datetime
 import logging
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from datbench_tasks.runs import COPIES_FOLDER
 
 log = logging.getLogger(__name__)
 
-SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password", "authorization", "credential")
-"""A name that contains one of these names a secret."""
+_SECRET = re.compile(r"api_?key|secret|password|authorization|credential|(^|_)(key|token)$", re.IGNORECASE)
+"""Names of arguments whose values are secrets; ``max_new_tokens`` is none."""
 
 
 def accuracy(scores: Sequence[float | None]) -> float:
@@ -73,15 +74,11 @@ def _masked(name: str, value: Any) -> Any:
         return [_masked(name, item) for item in value]
     if not isinstance(value, str):
         return value if isinstance(value, (bool, int, float)) else str(value)
-    if _is_secret(name):
+    if _SECRET.search(name):
         return "***"
     return ",".join(_masked_pair(pair) for pair in value.split(","))
 
 
 def _masked_pair(pair: str) -> str:
     name, equals, _ = pair.partition("=")
-    return f"{name}=***" if equals and _is_secret(name) else pair
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name.lower() for word in SECRET_WORDS)
+    return f"{name}=***" if equals and _SECRET.search(name) else pair

@@ -354,7 +354,7 @@ def _from_log_line(content: dict[str, Any], place: _Place) -> Sample:
         if "bypass" in content:
             raise InputError(
                 f"{where}: logged with --predict_only, so nothing was scored; replay the log: "
-                "lmms-eval --model datbench_replay --model_args run=DIRECTORY"
+                "lmms-eval --model datbench_replay --model_args responses=DIRECTORY"
             )
         raise InputError(f"{where}: no {RECORD}; this is not a sample log of a datbench task")
     record = _checked_record(content.pop(RECORD), place)

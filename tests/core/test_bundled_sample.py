@@ -20,7 +20,7 @@ from datbench.capabilities import CAPABILITIES, SOURCE_DATASETS_BY_CAPABILITY
 from datbench.schema import features
 from datbench.verdicts import rewrite_rubric
 
-DATA = Path(__file__).parents[2] / "task_yamls" / "sample" / "data"
+DATA = Path(__file__).parents[2] / "task_yamls" / "lmms_eval" / "datbench_sample" / "data"
 
 Row = dict[str, Any]
 

@@ -24,7 +24,7 @@ from datbench_tasks.models.ocr import Ocr, OcrChat
 from datbench_tasks.models.replay import Replay, ReplayChat
 
 TASK, SPLIT = "datbench_document", "test"
-DATA = Path(__file__).parents[2] / "task_yamls" / "sample" / "data"
+DATA = Path(__file__).parents[2] / "task_yamls" / "lmms_eval" / "datbench_sample" / "data"
 
 
 def picture(*lines: str) -> Image.Image:

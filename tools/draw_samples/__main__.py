@@ -1,4 +1,4 @@
-"""Write ``task_yamls/sample/data/<capability>.parquet``."""
+"""Write ``<capability>.parquet`` of the bundled sample, beside its YAMLs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datbench.capabilities import CAPABILITIES
 from datbench.schema import features
 from tools.draw_samples.items import rows
 
-DATA = Path(__file__).parents[2] / "task_yamls" / "sample" / "data"
+DATA = Path(__file__).parents[2] / "task_yamls" / "lmms_eval" / "datbench_sample" / "data"
 
 
 def main() -> None:
