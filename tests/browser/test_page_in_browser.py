@@ -164,8 +164,9 @@ def test_the_first_tab_stop_skips_to_the_samples(opened: WatchedPage) -> None:
 def test_every_tab_stop_shows_where_it_is(opened: WatchedPage) -> None:
     visible = """() => {
         const node = document.activeElement;
-        const drawn = [node, node.nextElementSibling].filter(Boolean).map((each) => getComputedStyle(each));
-        return node.matches(".skip") || drawn.some((style) => style.outlineStyle !== "none");
+        const chosen = node.querySelector("[aria-selected=true]");
+        const drawn = [node, node.nextElementSibling, chosen].filter(Boolean).map((each) => getComputedStyle(each));
+        return node.matches(".skip") || drawn.some((style) => style.outlineStyle === "solid");
     }"""
     stops: set[str] = set()
     opened.tab.keyboard.press("Tab")
