@@ -30,7 +30,8 @@ def _agreement(prediction: str, annotations: Sequence[str]) -> float:
     """Mean, over the annotators, of the share of three others who gave the prediction; 0.0 without annotators."""
     matches = [annotation == prediction for annotation in annotations]
     total = sum(matches)
-    return mean([min(1.0, (total - match) / _ENOUGH_ANNOTATORS) for match in matches])
+    worth = {match: min(1.0, (total - match) / _ENOUGH_ANNOTATORS) for match in (True, False)}
+    return mean([worth[match] for match in matches])
 
 
 def _metrics(details: Sequence[Details]) -> dict[str, Any]:
