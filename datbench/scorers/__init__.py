@@ -2,59 +2,61 @@
 
 from __future__ import annotations
 
-import importlib
-
 from datbench.scorers.base import Scorer
+from datbench.scorers.cc_ocr import CC_OCR_DOC_PARSING, CC_OCR_KIE
+from datbench.scorers.charts import CHARTQA, CHARTQAPRO
+from datbench.scorers.charxiv import CHARXIV
+from datbench.scorers.counting import COUNTBENCH, TALLYQA
+from datbench.scorers.documents import DOCVQA, INFOVQA, OCR_VQA
+from datbench.scorers.logicvista import LOGICVISTA
+from datbench.scorers.mathverse import MATHVERSE
+from datbench.scorers.mathvision import MATHVISION
+from datbench.scorers.mathvista import MATHVISTA
+from datbench.scorers.mme_realworld import MME_REALWORLD
+from datbench.scorers.multiple_choice import AI2D, MMBENCH, MMMU, MMMUPRO
+from datbench.scorers.ocrbench_v2 import OCRBENCH_V2
+from datbench.scorers.pixmo_points import PIXMO_POINTS
+from datbench.scorers.realworldqa import REALWORLDQA
+from datbench.scorers.refcoco import REFCOCO
+from datbench.scorers.scene_text import CC_OCR_SCENE, TEXT_VQA
+from datbench.scorers.vqa_v2 import VQA_V2
 
-_WHERE: dict[str, tuple[str, str]] = {
-    "pixmo_points_eval": ("pixmo_points", "PIXMO_POINTS"),
-    "refcoco_testA": ("refcoco", "REFCOCO"),
-    "refcoco_testB": ("refcoco", "REFCOCO"),
-    "refcoco_plus_testA": ("refcoco", "REFCOCO"),
-    "refcoco_plus_testB": ("refcoco", "REFCOCO"),
-    "refcoco_m_val": ("refcoco", "REFCOCO"),
-    "refcocog_test": ("refcoco", "REFCOCO"),
-    "docvqa": ("documents", "DOCVQA"),
-    "ocr-vqa": ("documents", "OCR_VQA"),
-    "infovqa": ("documents", "INFOVQA"),
-    "cc-ocr-doc_parsing": ("cc_ocr", "CC_OCR_DOC_PARSING"),
-    "cc-ocr-kie": ("cc_ocr", "CC_OCR_KIE"),
-    "ocrbench-v2": ("ocrbench_v2", "OCRBENCH_V2"),
-    "countbench": ("counting", "COUNTBENCH"),
-    "tallyqa": ("counting", "TALLYQA"),
-    "text-vqa": ("scene_text", "TEXT_VQA"),
-    "cc-ocr-multi_scene_ocr": ("scene_text", "CC_OCR_SCENE"),
-    "vqa-v2": ("vqa_v2", "VQA_V2"),
-    "ai2d": ("multiple_choice", "AI2D"),
-    "mmbench": ("multiple_choice", "MMBENCH"),
-    "mmmu": ("multiple_choice", "MMMU"),
-    "mmmupro": ("multiple_choice", "MMMUPRO"),
-    "realworldqa": ("realworldqa", "REALWORLDQA"),
-    "mme-realworld-ocr": ("mme_realworld", "MME_REALWORLD"),
-    "mme-realworld-ad": ("mme_realworld", "MME_REALWORLD"),
-    "mme-realworld-mo": ("mme_realworld", "MME_REALWORLD"),
-    "mme-realworld-dt": ("mme_realworld", "MME_REALWORLD"),
-    "chartqa": ("charts", "CHARTQA"),
-    "chartqapro": ("charts", "CHARTQAPRO"),
-    "charxiv_descriptive": ("charxiv", "CHARXIV"),
-    "charxiv_reasoning": ("charxiv", "CHARXIV"),
-    "mathvista": ("mathvista", "MATHVISTA"),
-    "mathverse_reasoning": ("mathverse", "MATHVERSE"),
-    "mathverse_wo": ("mathverse", "MATHVERSE"),
-    "mathvision": ("mathvision", "MATHVISION"),
-    "logicvista": ("logicvista", "LOGICVISTA"),
+SOURCE_DATASETS: dict[str, Scorer] = {
+    "pixmo_points_eval": PIXMO_POINTS,
+    "refcoco_testA": REFCOCO,
+    "refcoco_testB": REFCOCO,
+    "refcoco_plus_testA": REFCOCO,
+    "refcoco_plus_testB": REFCOCO,
+    "refcoco_m_val": REFCOCO,
+    "refcocog_test": REFCOCO,
+    "docvqa": DOCVQA,
+    "ocr-vqa": OCR_VQA,
+    "infovqa": INFOVQA,
+    "cc-ocr-doc_parsing": CC_OCR_DOC_PARSING,
+    "cc-ocr-kie": CC_OCR_KIE,
+    "ocrbench-v2": OCRBENCH_V2,
+    "countbench": COUNTBENCH,
+    "tallyqa": TALLYQA,
+    "text-vqa": TEXT_VQA,
+    "cc-ocr-multi_scene_ocr": CC_OCR_SCENE,
+    "vqa-v2": VQA_V2,
+    "ai2d": AI2D,
+    "mmbench": MMBENCH,
+    "mmmu": MMMU,
+    "mmmupro": MMMUPRO,
+    "realworldqa": REALWORLDQA,
+    "mme-realworld-ocr": MME_REALWORLD,
+    "mme-realworld-ad": MME_REALWORLD,
+    "mme-realworld-mo": MME_REALWORLD,
+    "mme-realworld-dt": MME_REALWORLD,
+    "chartqa": CHARTQA,
+    "chartqapro": CHARTQAPRO,
+    "charxiv_descriptive": CHARXIV,
+    "charxiv_reasoning": CHARXIV,
+    "mathvista": MATHVISTA,
+    "mathverse_reasoning": MATHVERSE,
+    "mathverse_wo": MATHVERSE,
+    "mathvision": MATHVISION,
+    "logicvista": LOGICVISTA,
 }
-
-
-def _load() -> dict[str, Scorer]:  # until every family has landed
-    table = {}
-    for dataset, (module, name) in _WHERE.items():
-        try:
-            table[dataset] = getattr(importlib.import_module(f"datbench.scorers.{module}"), name)
-        except (ImportError, AttributeError):
-            continue
-    return table
-
-
-SOURCE_DATASETS: dict[str, Scorer] = _load()
-"""Every source dataset that has a scoring rule of its own."""
+"""Source dataset (name compared exactly) -> its scoring rule."""

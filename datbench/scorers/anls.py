@@ -46,7 +46,7 @@ def thresholded(value: float) -> Details:
 
 def exact_match_share(details: Sequence[Details]) -> float:
     """Share of items whose ``pred_answer`` equals one of ``all_ground_truth_answers``, both normalised."""
-    return mean([_matches(item["pred_answer"], item["all_ground_truth_answers"]) for item in details])
+    return mean([_matches(item.get("pred_answer", ""), item.get("all_ground_truth_answers", [])) for item in details])
 
 
 def _matches(prediction: str, golds: Sequence[str]) -> bool:

@@ -55,8 +55,8 @@ def _check(fields: Fields) -> None:
 
 
 def _metrics(details: Sequence[Details]) -> dict[str, Any]:
-    descriptive = [item for item in details if item["question_type"] == _DESCRIPTIVE]
-    reasoning = [item for item in details if item["question_type"] != _DESCRIPTIVE]
+    descriptive = [item for item in details if item.get("question_type") == _DESCRIPTIVE]
+    reasoning = [item for item in details if item.get("question_type") != _DESCRIPTIVE]
     metrics = {"accuracy__CharXiv-Overall": mean_of("score", details)}
     if descriptive:
         metrics["accuracy__CharXiv-Descriptive"] = mean_of("score", descriptive)

@@ -71,7 +71,7 @@ def _countbench_count(answer: str) -> int | None:
 
 def _countbench_metrics(details: Sequence[Details]) -> dict[str, Any]:
     prefix = "accuracy__CountBench"
-    counts = ((item["parsed_answer"], item["ground_truth"]) for item in details)
+    counts = ((item.get("parsed_answer"), item.get("ground_truth")) for item in details)
     accuracy = {f"{prefix}-Accuracy": mean_of("score", details)}
     return accuracy | _error_metrics(prefix, counts, len(details))
 
@@ -188,9 +188,9 @@ def _word_value(word: str) -> int | None:
 
 def _tallyqa_metrics(details: Sequence[Details]) -> dict[str, Any]:
     prefix = "accuracy__TallyQA"
-    simple = [item for item in details if item["is_simple"] is True]
-    complex_ = [item for item in details if item["is_simple"] is False]
-    counts = ((_reported_count(item), _tallyqa_truth(item["ground_truth"])) for item in details)
+    simple = [item for item in details if item.get("is_simple") is True]
+    complex_ = [item for item in details if item.get("is_simple") is False]
+    counts = ((_reported_count(item), _tallyqa_truth(item.get("ground_truth"))) for item in details)
     return {
         f"{prefix}-Accuracy": mean_of("score", details),
         f"{prefix}-AccuracySimple": mean_of("score", simple),
@@ -200,8 +200,8 @@ def _tallyqa_metrics(details: Sequence[Details]) -> dict[str, Any]:
 
 def _reported_count(item: Details) -> int | None:
     """The parsed answer, else the count that the whole output states: the benchmark's rule for its metrics."""
-    if item["parsed_answer"] is not None or "error" in item:
-        return item["parsed_answer"]
+    if item.get("parsed_answer") is not None or "error" in item:
+        return item.get("parsed_answer")
     try:
         return _tallyqa_count(item["model_output"])
     except _UnreadableCountError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from datbench.extraction import brace_boxes
-from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean
+from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean, mean_of
 
 Point = list[float]
 """x and y as fractions of width and height."""
@@ -156,12 +156,12 @@ def _check(fields: Fields) -> None:
 def _metrics(details: Sequence[Details]) -> dict[str, Any]:
     if not details:
         return {}
-    no_target = [item for item in details if not item["has_target"]]
-    unparsed = [item for item in details if item["has_target"] and not item["predicted_points"]]
+    no_target = [item for item in details if not item.get("has_target", True)]
+    unparsed = [item for item in details if item.get("has_target", True) and not item.get("predicted_points")]
     return {
-        "precision__PixmoPointsEval-Precision": mean([item["precision"] for item in details]),
-        "recall__PixmoPointsEval-Recall": mean([item["recall"] for item in details]),
-        "f1__PixmoPointsEval-F1": mean([_f1(item["precision"], item["recall"]) for item in details]),
+        "precision__PixmoPointsEval-Precision": mean_of("precision", details),
+        "recall__PixmoPointsEval-Recall": mean_of("recall", details),
+        "f1__PixmoPointsEval-F1": mean([_f1(item.get("precision", 0.0), item.get("recall", 0.0)) for item in details]),
         "accuracy__PixmoPointsEval-NoTargetAccuracy": mean([float(item["score"] >= 0.5) for item in no_target]),
         "accuracy__PixmoPointsEval-ParsingFailureRate": len(unparsed) / len(details),
     }

@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 from datbench import (
+    SOURCE_DATASETS,
     DatBenchEvaluator,
     DatBenchReport,
     JudgeResponse,
@@ -185,8 +186,6 @@ def test_mathverse_without_a_verdict_scores_zero_and_warns_once():
 
 
 def test_a_scorer_that_fails_costs_one_sample_and_is_counted(monkeypatch):
-    from datbench.scorers import SOURCE_DATASETS
-
     def fail(fields, text):
         raise RuntimeError("broken")
 
@@ -198,6 +197,12 @@ def test_a_scorer_that_fails_costs_one_sample_and_is_counted(monkeypatch):
     assert report.summary["scorer_errors"] == 1
     assert "broken" in report.results[0].metadata["score_details"]["error"]
     assert report.results[1].score == 1.0
+
+
+@pytest.mark.parametrize("dataset", SOURCE_DATASETS)
+def test_metrics_take_the_details_of_a_failed_scorer_as_zero(dataset):
+    metrics = SOURCE_DATASETS[dataset].compute_metrics([{"score": 0.0, "error": "broken"}])
+    assert metrics.get("accuracy", 0.0) == 0.0
 
 
 def test_score_sample_takes_a_row_or_a_sample():
