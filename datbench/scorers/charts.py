@@ -213,15 +213,16 @@ def _items(text: str) -> list[str]:
 def _target_items(target: str) -> list[str]:
     """As ``_items``, but words without quotation marks are quoted first: the benchmark repairs targets only."""
     trimmed = target.strip()
+    items = None
     if trimmed[:1] == "[" and trimmed[-1:] == "]" and "\n" not in trimmed:
         quoted = _UNQUOTED_RUN.sub(r"'\1'", trimmed[1:-1])
-        repaired = _list_literal(f"[{quoted}]")
-        if repaired is not None:
-            if "..." in target:
-                # An ellipsis does not survive being written out and read again, as the benchmark does.
-                repaired = _list_literal(str(repaired))
-            return _texts(repaired) or [target]
-    return _items(target)
+        items = _list_literal(f"[{quoted}]")
+    if items is None:
+        items = _list_literal(target)
+    if items and "..." in target:
+        # The benchmark writes the list out and reads it again, which an ellipsis does not survive.
+        items = _list_literal(str(items))
+    return _texts(items) or [target]
 
 
 def _list_literal(text: str) -> list[Any] | None:
