@@ -1,6 +1,7 @@
 """Print the numbers of a run and write them to datbench_report.json.
 
-RUN is the directory that lmms-eval's --output_path named. Several are read as the disjoint parts of one run.
+RUN is the directory that lmms-eval's --output_path named, or a table that datbench-tasks unified scored. Several are
+read as the disjoint parts of one run.
 Numbers before the judge pass count pending samples as wrong; the table says how many there are.
 """
 
@@ -52,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
         progress=True,
     )  # fmt: skip
     print(render(report, args.format), end="")
-    written = args.out or args.runs[0] / REPORT_FILE
+    first = args.runs[0]
+    written = args.out or (first.with_suffix(".report.json") if first.is_file() else first / REPORT_FILE)
     write_official(written, report.to_dict(), report.results())
     other = None if args.against is None else load_report(args.against, dataset=args.dataset, progress=True)
     if args.html:

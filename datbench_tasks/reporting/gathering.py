@@ -179,7 +179,7 @@ def _problems(
 def _count_problems(capability: str, parts: Sequence[Part], undeclared: int) -> Iterator[Problem]:
     """Problems that the host's counts show where the dataset is not at hand."""
     if undeclared:
-        text = f"{capability}: {undeclared:,} samples of the host's count have no record"
+        text = f"{capability}: no record of {undeclared:,} of the samples that the host counted"
         yield Problem("missing", capability, undeclared, (), text)
     for part in parts:
         counts = _counts(part)

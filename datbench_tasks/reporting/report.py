@@ -142,7 +142,7 @@ def load_report(
     """Read one run, or several disjoint parts of one model's run.
 
     Args:
-        directories: the host's output directories.
+        directories: the host's output directories, or tables that the unified evaluator scored.
         date: read the tasks of this date instead of the newest.
         model: pick one of several models in a directory.
         judge: name of the judge pass; None takes the only one there is, if any.
@@ -153,7 +153,11 @@ def load_report(
     Raises:
         InputError: unreadable input, or parts that do not belong together.
     """
-    paths = [directories] if isinstance(directories, (str, Path)) else list(directories)
+    paths = [Path(path) for path in ([directories] if isinstance(directories, (str, Path)) else directories)]
+    if all(path.is_file() for path in paths):
+        from datbench_tasks.reporting.unified_results import load_unified
+
+        return load_unified(paths)
     runs = [open_run(path, date=date, model=model) for path in paths]
     parts, origins = _choose_parts(runs, judge, variant)
     by_capability: dict[str, list[Part]] = {}

@@ -1,0 +1,130 @@
+"""Results of the unified evaluator as a report: scored rows (``eval_valid``, ``eval_score``) and their statistics."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from datbench.unified.tables import read_records
+from datbench.version import __version__
+from datbench_tasks.errors import InputError
+from datbench_tasks.reporting.completeness import Problem
+from datbench_tasks.reporting.figures import DatasetFigures, mean
+from datbench_tasks.reporting.gathering import Gathered
+from datbench_tasks.reporting.official import VERDICT_COUNTS
+from datbench_tasks.reporting.outcomes import Outcome
+from datbench_tasks.reporting.report import Report, assemble
+
+COLUMNS = ("eval_valid", "eval_error", "eval_score")
+PERPLEXITY = "key1_text_score"
+
+
+def load_unified(paths: Sequence[Path]) -> Report:
+    """Read scored tables, one benchmark each; invalid rows are left out of the accuracy and named as problems.
+
+    Rows are paired by their column ``id``, else by position.
+
+    Raises:
+        InputError: not scored by the unified evaluator, unreadable, or perplexities, which are no accuracy.
+    """
+    report = assemble(", ".join(path.stem for path in paths), [_gather(path) for path in paths])
+    return replace(report, directories=tuple(map(str, paths)), origins=tuple(map(str, paths)))
+
+
+def statistics_file(path: Path) -> Path:
+    """Where the statistics of a scored table lie unless the user said otherwise."""
+    return path.with_suffix(".statistics.json")
+
+
+def _gather(path: Path) -> Gathered:
+    statistics = _statistics(path)
+    if statistics.get("type") == PERPLEXITY:
+        raise InputError(f"{path}: perplexities are no accuracy; their mean is in {statistics_file(path)}")
+    name = str(statistics.get("bench_name_or_prefix") or path.stem)
+    valid: list[Outcome] = []
+    invalid: dict[str, list[str]] = {}
+    for number, row in enumerate(_rows(path)):
+        row_id = str(row["id"]) if row.get("id") is not None else f"row {number:08d}"
+        if str(row["eval_valid"]).lower() == "true":
+            valid.append(_outcome(row_id, name, float(row["eval_score"])))
+        else:
+            invalid.setdefault(str(row.get("eval_error") or "invalid"), []).append(row_id)
+    if not valid:
+        raise InputError(f"{path}: no valid row")
+    valid.sort(key=lambda outcome: outcome.id)
+    _check_ids(path, valid)
+    accuracy = mean([outcome.counted_score for outcome in valid])
+    return Gathered(
+        capability=name,
+        outcomes=tuple(valid),
+        summary={
+            "capability_accuracy": {name: accuracy},
+            "capability_counts": {name: len(valid)},
+            "dataset_metrics": {name: statistics},
+            **dict.fromkeys(VERDICT_COUNTS, 0),
+        },
+        datasets=(DatasetFigures(name, len(valid) + sum(map(len, invalid.values())), statistics),),
+        settings=((name, _settings(statistics)),),
+        run={},
+        judges=frozenset(),
+        problems=tuple(
+            Problem("invalid", name, len(ids), tuple(ids), f"{name}: {len(ids):,} invalid rows, {error} ({ids[0]})")
+            for error, ids in sorted(invalid.items())
+        ),
+    )
+
+
+def _outcome(row_id: str, name: str, score: float) -> Outcome:
+    return Outcome(
+        id=row_id, capability=name, dataset=name, judge=False, score=score, verdict="", flags=frozenset(),
+        truncated=None, output_tokens=None, reformatted=score, discrimination=None, frontier=None, circular=False,
+        original_idx="", cluster=None, lines=1,
+    )  # fmt: skip
+
+
+def _settings(statistics: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "scorer_version": f"unified {__version__}",
+        "dataset": statistics.get("bench_name_or_prefix"),
+        "split": None,
+        "variant": "unified",
+        "reasoning": None,
+        "host": None,
+        "model": None,
+        "revision": None,
+        "generation": {key: statistics[key] for key in ("type", "metric", "strict") if key in statistics},
+        "limit": None,
+    }
+
+
+def _rows(path: Path) -> Any:
+    try:
+        for row in read_records(path):
+            lacking = [column for column in COLUMNS if column not in row]
+            if lacking:
+                raise InputError(f"{path}: no column {lacking[0]}; score it with datbench-tasks unified")
+            yield row
+    except (OSError, ValueError) as fault:
+        raise InputError(f"{path}: {fault}") from fault
+
+
+def _statistics(path: Path) -> dict[str, Any]:
+    """The statistics beside a table: an array of one object; {} where there is no such file."""
+    beside = statistics_file(path)
+    if not beside.is_file():
+        return {}
+    try:
+        (content,) = json.loads(beside.read_bytes())
+        return dict(content)
+    except (ValueError, TypeError) as fault:
+        raise InputError(f"{beside}: not the statistics of the unified evaluator ({fault})") from fault
+
+
+def _check_ids(path: Path, outcomes: Sequence[Outcome]) -> None:
+    repeated = [row_id for row_id, count in Counter(outcome.id for outcome in outcomes).items() if count > 1]
+    if repeated:
+        raise InputError(f"{path}: id {repeated[0]} stands in several rows")
