@@ -64,7 +64,8 @@ _GREEK = (
     "|varsigma|tau|upsilon|phi|varphi|chi|psi|omega"
 )
 _ASSIGNMENT = re.compile(
-    rf"{_SKIPPED}(?:[A-Za-df-z]|\\(?i:{_GREEK})){_SKIPPED}(?:_{_SKIPPED}(?:[A-Za-z0-9]|\{{[^{{}}]*\}}))?{_SKIPPED}="
+    # Two runs of skipped tokens side by side would be tried in all their splits.
+    rf"{_SKIPPED}(?:[A-Za-df-z]|\\(?i:{_GREEK})){_SKIPPED}(?:_{_SKIPPED}(?:[A-Za-z0-9]|\{{[^{{}}]*\}}){_SKIPPED})?="
 )
 # The shape of a function call with a subscript, which has no value wherever it stands.
 _SUBSCRIPTED_CALL = re.compile(r"\([A-Za-z0-9+\-*/\\ ]+\)_\{[A-Za-z0-9+\-*/\\ ]+\}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.hang_guard import no_longer_than
 
 from datbench.scorers.latex_value import latex_value
 
@@ -189,3 +190,10 @@ def test_bounds(text, has_value):
 
 def test_text_behind_a_stop_costs_nothing():
     assert latex_value("12)" + "(1+" * 1_000_000) == 12
+
+
+@pytest.mark.parametrize("start", ["", "x", "x_", "x_{", "x_1", "1", "(a", "(a)_{", "\\alpha"])
+@pytest.mark.parametrize("unit", ["~", "$", "\\,", "\\left", "\\quad", "(a)_{b", "_{", "1,", "1^", "-"])
+def test_long_runs_of_one_thing_take_linear_time(start, unit):
+    with no_longer_than(20):
+        assert latex_value(start + unit * 100_000 + "!") in (None, 1)
