@@ -20,7 +20,9 @@ from datbench.unified.serving_calls import accepts, method, names_parameter
 logger = logging.getLogger(__name__)
 
 
-class _Choice(NamedTuple):
+class Choice(NamedTuple):
+    """A single-choice row ready to be asked for: the label's index, and one pair for each choice."""
+
     label: int
     pairs: Pairs
 
@@ -48,11 +50,11 @@ class Likelihoods:
 
     def choices(self, rows: Sequence[Row], metric: str) -> list[Outcome]:
         """``key3_q_choices_a``: the choice whose text is likeliest (per UTF-8 byte with ``ll_choice_acc_norm``)."""
-        prepared = [self._choice(row) for row in rows]
-        found = self._ask([choice.pairs for choice in prepared if isinstance(choice, _Choice)])
+        prepared = [self.choice(row) for row in rows]
+        found = self._ask([choice.pairs for choice in prepared if isinstance(choice, Choice)])
         per_byte = metric == LIKELIHOOD_CHOICE_PER_BYTE
         return [
-            _likeliest(choice, next(found), per_byte) if isinstance(choice, _Choice) else choice for choice in prepared
+            _likeliest(choice, next(found), per_byte) if isinstance(choice, Choice) else choice for choice in prepared
         ]
 
     def preferences(self, rows: Sequence[Row]) -> list[Outcome]:
@@ -60,14 +62,15 @@ class Likelihoods:
         if self.serving is None:
             logger.error("key3_q_a_rejected needs an llm_serving")
             return [invalid("llm_serving_required_for_pairwise")] * len(rows)
-        prepared = [self._preference_pairs(row) for row in rows]
+        prepared = [self.preference(row) for row in rows]
         found = self._ask([pairs for pairs in prepared if isinstance(pairs, list)])
         return [pairs if isinstance(pairs, Outcome) else _preference(next(found)) for pairs in prepared]
 
     def _ask(self, rows: Sequence[Pairs]) -> Any:
         return iter(likelihood.log_likelihoods(self.serving, rows) if rows else ())
 
-    def _choice(self, row: Row) -> _Choice | Outcome:
+    def choice(self, row: Row) -> Choice | Outcome:
+        """The pairs of a single-choice row, or its invalid outcome."""
         try:
             options = filled_choices(self.rules, row["choices"])
         except ChoicesError as fault:
@@ -76,9 +79,10 @@ class Likelihoods:
         if label is None:
             return invalid("invalid_label")
         prompt = self._prompt(row, "mc_single", options)
-        return _Choice(label, [(prompt, continuation(prompt, option)) for option in options])
+        return Choice(label, [(prompt, continuation(prompt, option)) for option in options])
 
-    def _preference_pairs(self, row: Row) -> Pairs | Outcome:
+    def preference(self, row: Row) -> Pairs | Outcome:
+        """The pairs of a preference row (better, rejected), or its invalid outcome."""
         for role in ("better", "rejected"):
             if self.rules.is_blank(row[role]):
                 return invalid(f"empty_{role}")
@@ -119,7 +123,7 @@ def filled_choices(rules: Rules, cell: Any) -> list[Any]:
     return options
 
 
-def _likeliest(choice: _Choice, values: list[float] | None, per_byte: bool) -> Outcome:
+def _likeliest(choice: Choice, values: list[float] | None, per_byte: bool) -> Outcome:
     if values is None:
         return invalid("ll_unavailable")
     if per_byte:
