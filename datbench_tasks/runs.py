@@ -206,7 +206,22 @@ def read_results(task_run: TaskRun) -> dict[str, Any]:
     Raises:
         InputError: the file is not a JSON object.
     """
-    return _read_object(task_run.results) if task_run.results else {}
+    return read_object(task_run.results) if task_run.results else {}
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A JSON file that holds one object.
+
+    Raises:
+        InputError: it does not.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as fault:
+        raise InputError(f"{path}: not readable as JSON ({fault})") from fault
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return content
 
 
 def read_copy_header(path: Path) -> dict[str, Any]:
@@ -410,7 +425,7 @@ def _results_files(folder: Path) -> dict[str, Path]:
 
 
 def _datbench_tasks_of(results: Path) -> list[str]:
-    counts = _read_object(results).get("n-samples")
+    counts = read_object(results).get("n-samples")
     return [task for task in counts if task.startswith("datbench")] if isinstance(counts, dict) else []
 
 
@@ -460,7 +475,7 @@ def _check_same_settings(directory: Path, tasks: Iterable[TaskRun]) -> None:
     seen: dict[str, TaskRun] = {}
     for task_run in tasks:
         if task_run.results:
-            seen.setdefault(_settings(_read_object(task_run.results)), task_run)
+            seen.setdefault(_settings(read_object(task_run.results)), task_run)
     if len(seen) > 1:
         first, second = list(seen.items())[:2]
         raise InputError(
@@ -481,7 +496,7 @@ def _model_name(folder: Path, tasks: Iterable[TaskRun]) -> str:
 
 
 def _model_in_results(folder: Path) -> str:
-    names = (_read_object(path).get("model_name") for path in _results_files(folder).values())
+    names = (read_object(path).get("model_name") for path in _results_files(folder).values())
     return next((str(name) for name in names if name), "")
 
 
@@ -490,13 +505,3 @@ def _declared_count(task_run: TaskRun) -> float:
     counts = read_results(task_run).get("n-samples") or {}
     effective = (counts.get(task_run.task) or {}).get("effective")
     return effective if isinstance(effective, int) else float("inf")
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as fault:
-        raise InputError(f"{path}: not readable as JSON ({fault})") from fault
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: must hold a JSON object")
-    return content

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -56,12 +56,25 @@ def load_dataset(task_config: Mapping[str, Any], source: DatasetSource) -> Any:
     """The split that a task read, as a ``datasets.Dataset``; None if it is not at hand (see ``expected_rows``)."""
     if source == "none" or not task_config.get("dataset_path"):
         return None
-    if source == "cached":
-        os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
     try:
-        return _load(task_config)
+        with _offline() if source == "cached" else nullcontext():
+            return _load(task_config)
     except Exception:  # whatever the dataset library raises, the answer is: not at hand
         return None
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Both libraries in their offline mode, which they otherwise take from the environment once, when imported."""
+    import datasets
+    import huggingface_hub.constants
+
+    before = datasets.config.HF_HUB_OFFLINE, huggingface_hub.constants.HF_HUB_OFFLINE
+    datasets.config.HF_HUB_OFFLINE = huggingface_hub.constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE, huggingface_hub.constants.HF_HUB_OFFLINE = before
 
 
 def _load(task_config: Mapping[str, Any]) -> Any:
