@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from datbench.verdicts import ANSWER_INSTRUCTION, split_rubric
@@ -55,6 +56,7 @@ class JudgeRequest:
     messages: Messages
 
 
+@cache
 def prompt_hash() -> str:
     """A short hash of the request layout and its fixed words; part of a report's signature."""
     return hashlib.sha256(build_prompt("{r}", "{q}", ["{a}", "{b}"], "{c}").encode()).hexdigest()[:12]
