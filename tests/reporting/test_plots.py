@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from support.hostile_page import hostile_report
 from support.synthetic_run import make_run
 
 from datbench_tasks.errors import UsageError
@@ -104,10 +103,8 @@ def test_the_same_report_gives_the_same_files(report: Report, tmp_path: Path) ->
 
 
 def test_hostile_names_are_drawn_as_text(report: Report, tmp_path: Path) -> None:
-    hostile = hostile_report(report)
-    hostile = replace(hostile, model="$\\frac{1}{0}$ \ud800 \u202e <script>", capabilities=tuple(
-        replace(figures, name=f"{figures.name}$\x00_^{{") for figures in hostile.capabilities
-    ))
+    named = tuple(replace(figures, name=f"{figures.name}$\x00_^{{$") for figures in report.capabilities)
+    hostile = replace(report, model="$\\frac{$ \ud800 \u202e <script>", capabilities=named)
     _, svg = write_plots(hostile, tmp_path, hostile)
     assert not [node for node in ET.parse(svg).iter() if node.tag.endswith("script")]
 
