@@ -1,9 +1,9 @@
 """The journal: an append-only file of answers, one JSON line each, from which an interrupted pass goes on.
 
 A line is written with one system call as soon as its answer is there, so that it survives the death of the process;
-``fsync`` runs once a second in a thread of its own (on a network disk it takes long), so that a power cut costs a second
-or two of answers. A torn last line (power cut, full
-disk) is passed over and closed off. One process at a time writes, guarded by a lock file that dies with it.
+``fsync`` runs once a second in a thread of its own, since network disks are slow at it; a power cut costs a second
+or two of answers. A torn last line (power cut, full disk) is passed over and closed off. One process at a time writes,
+guarded by a lock file that dies with it.
 """
 
 from __future__ import annotations
