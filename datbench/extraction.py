@@ -121,6 +121,6 @@ def _untagged(text: str) -> str:
     # A closing tag holds no "<" but its own, so only the last one can begin it.
     end = text.rfind("<")
     closing = _CLOSING_TAG.fullmatch(text, end)
-    if closing is None or closing.lastgroup != opening.lastgroup or end < opening.end():
+    if closing is None or closing.lastgroup != opening.lastgroup:
         return text
     return text[opening.end() : end]

@@ -103,8 +103,9 @@ def test_tallyqa_needs_digits_in_the_ground_truth(answer):
 
 
 @pytest.mark.parametrize("count", ["10\u00b2", LONG])
-def test_tallyqa_scores_digits_that_are_no_integer_zero_with_an_error(count):
-    details = details_of("tallyqa", f"there are {count} birds", "4", is_simple=False)
+@pytest.mark.parametrize("rest", ["", "\nthere are 4 cats"])
+def test_tallyqa_scores_digits_that_are_no_integer_zero_with_an_error(count, rest):
+    details = details_of("tallyqa", f"Answer: there are {count} birds{rest}", "4", is_simple=False)
     assert (details["score"], details["parsed_answer"]) == (0.0, None)
     assert details["error"]
     assert SOURCE_DATASETS["tallyqa"].compute_metrics([details])["accuracy__TallyQA-ParseRate"] == 0.0
