@@ -74,12 +74,10 @@ def _local_source(data: Path, task: str, capability: str) -> dict[str, Any]:
     if (folder / "dataset_dict.json").is_file():
         return {"dataset_path": str(folder), "dataset_name": None, "dataset_kwargs": {"load_from_disk": True}}
     files = sorted(str(file) for file in folder.glob("test-*.parquet"))
-    # Files that are not there stay named: the host's error says what was looked for, and it never turns to the hub.
-    return {
-        "dataset_path": "parquet",
-        "dataset_name": None,
-        "dataset_kwargs": {"data_files": {"test": files or [str(folder / "test-*.parquet")]}},
-    }
+    if files:
+        return {"dataset_path": "parquet", "dataset_name": None, "dataset_kwargs": {"data_files": {"test": files}}}
+    # Nothing is there: the host's error will name the folder, and it never turns to the hub.
+    return {"dataset_path": str(folder), "dataset_name": None, "dataset_kwargs": {}}
 
 
 def _cache() -> Path:
