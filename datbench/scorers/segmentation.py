@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,50 @@ def _built_tokenizer() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its source and its use of pkg_resources warn
         import jieba
+
+    class Tokenizer(jieba.Tokenizer):
+        """jieba's own, with its two steps to the likeliest path taken in one: same words in half the time."""
+
+        def get_DAG(self, sentence: str) -> None:
+            self.check_initialized()
+
+        def calc(self, sentence: str, DAG: None, route: dict[int, tuple[float, int]]) -> None:
+            _likeliest_path(sentence, self.FREQ, self.total, route)
+
     jieba.setLogLevel(logging.CRITICAL + 1)
-    tokenizer = jieba.Tokenizer()  # of our own: words added to the shared one would change scores
+    tokenizer = Tokenizer()  # of our own: words added to the shared one would change scores
     tokenizer.tmp_dir = _cache_folder()
     tokenizer.initialize()
     return tokenizer
+
+
+def _likeliest_path(
+    sentence: str, frequencies: Mapping[str, int], total: int, route: dict[int, tuple[float, int]]
+) -> None:
+    """Fill ``route``: for each character the log likelihood from there on and the end of the likeliest word.
+
+    Prefixes of words have the frequency 0. Of equally likely words the longest is taken. Source: jieba.
+    """
+    log_total = math.log(total)
+    length = len(sentence)
+    likelihoods = [0.0] * (length + 1)
+    for start in range(length - 1, -1, -1):
+        best, last = -math.inf, start
+        end = start + 1
+        frequency = frequencies.get(sentence[start])
+        while frequency is not None:
+            if frequency:
+                likelihood = math.log(frequency) - log_total + likelihoods[end]
+                if likelihood >= best:
+                    best, last = likelihood, end - 1
+            if end == length:
+                break
+            end += 1
+            frequency = frequencies.get(sentence[start:end])
+        if best == -math.inf:
+            best = -log_total + likelihoods[start + 1]
+        likelihoods[start] = best
+        route[start] = (best, last)
 
 
 def _cache_folder() -> str:

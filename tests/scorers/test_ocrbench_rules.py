@@ -373,6 +373,19 @@ def test_long_chinese_runs_are_cut_and_the_details_say_so():
     assert "".join(segmentation.words("，" + "大学" * limit)) == "，" + "大学" * limit
 
 
+def test_words_are_those_of_jieba_itself():
+    import jieba
+
+    jieba.setLogLevel("CRITICAL")
+    original = jieba.Tokenizer()
+    original.tmp_dir = os.devnull
+    source = random.Random(11)
+    signs = "我来到北京清华大学的了不研究生命起源杭研大厦，。 \r\n\tab1.5%-é\u3000Ａ龘"
+    for _ in range(2000):
+        text = "".join(source.choices(signs, k=source.randint(0, 25)))
+        assert segmentation.words(text) == original.lcut(text), repr(text)
+
+
 SEGMENT = """
 import logging, sys
 from datbench.scorers.segmentation import _tokenizer, words
