@@ -491,7 +491,9 @@ def _settings(results: Mapping[str, Any]) -> str:
 
 
 def _model_name(folder: Path, tasks: Iterable[TaskRun]) -> str:
-    names = (read_results(task_run).get("model_name") for task_run in tasks)
+    """The host's full name of the model; without model arguments the name of its class, else the folder's."""
+    results = [read_results(task_run) for task_run in tasks]
+    names = [content.get("model_name") or (content.get("config") or {}).get("model") for content in results]
     return next((str(name) for name in names if name), folder.name)
 
 

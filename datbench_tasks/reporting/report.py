@@ -243,12 +243,13 @@ def _judge(groups: Iterable[Gathered]) -> dict[str, str] | None:
     return {"model": judges[0][0], "prompt": judges[0][1]} if judges else None
 
 
-def _reading_notes(capabilities: Iterable[Figures], total: Figures, groups: Sequence[Gathered]) -> list[str]:
+def _reading_notes(capabilities: Sequence[Figures], total: Figures, groups: Sequence[Gathered]) -> list[str]:
     """What a reader must know of how the numbers came about."""
     clustered = [group.name for group in capabilities if group.clusters]
+    alone = [group.name for group in capabilities if not group.clusters]
     how = "drawn by sample: nothing says which samples share an image"
     if clustered:
-        how = f"drawn by image or document in {', '.join(clustered)}, elsewhere by sample"
+        how = "drawn by image or document" + (f", by sample in {', '.join(alone)}" if alone else "")
     notes = [f"intervals: 95 %, {RESAMPLES:,} bootstrap resamples, {how}"]
     if total.pending:
         notes.append("accuracy counts pending verdicts as wrong; graded only, like the host's table, leaves them out")

@@ -35,7 +35,7 @@ def task_settings(task_run: TaskRun, run_fields: Mapping[str, Any]) -> Signature
     results = read_results(task_run)
     config = results.get("config") or {}
     task_config = (results.get("configs") or {}).get(task_run.task) or {}
-    name = results.get("model_name") or run_fields.get("model") or ""
+    name, kind = results.get("model_name") or run_fields.get("model") or "", config.get("model")
     return {
         "scorer_version": run_fields.get("scorer_version"),
         "dataset": run_fields.get("dataset"),
@@ -43,7 +43,7 @@ def task_settings(task_run: TaskRun, run_fields: Mapping[str, Any]) -> Signature
         "variant": task_run.variant,
         "reasoning": run_fields.get("reasoning"),
         "host": run_fields.get("host"),
-        "model": f"{name} ({config['model']})" if config.get("model") else name,
+        "model": f"{name} ({kind})" if kind and kind != name else name,
         "revision": run_fields.get("revision_resolved") or run_fields.get("revision"),
         "generation": _generation(config, task_config, results) or {"max_new_tokens": run_fields.get("max_new_tokens")},
         "limit": _limit(config),

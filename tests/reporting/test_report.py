@@ -135,7 +135,7 @@ def test_samples_of_one_document_are_drawn_together_and_the_report_says_so(tmp_p
     clustered = load_report(directory, dataset="none")
     assert plain.capabilities[0].clusters is None
     assert clustered.capabilities[0].clusters >= 10
-    assert "drawn by image or document in document" in "\n".join(clustered.notes)
+    assert "drawn by image or document" in "\n".join(clustered.notes)
     assert "nothing says which samples share an image" in "\n".join(plain.notes)
 
 

@@ -149,6 +149,7 @@ def results_file(counts: Mapping[str, int], model: str, date: str, limit: int | 
         "results": {task: {"alias": task, "datbench_score,none": 0.5} for task in counts},
         "configs": {task: {"task": task, "generation_kwargs": generation} for task in counts},
         "versions": dict.fromkeys(counts, "1.0"),
+        "n-shot": dict.fromkeys(counts, 0),
         "n-samples": {task: {"original": count, "effective": count} for task, count in counts.items()},
         "config": {
             "model": "vllm", "model_args": f"model={model}", "gen_kwargs": "", "limit": limit, "offset": 0,
