@@ -13,7 +13,7 @@ from datbench.unified.units import ALL_UNITS, remove_units
 _MINERVA_START, _MINERVA_END = "final answer is $", "$. I hope"
 _NUMBER = re.compile(r"-?\d*\.?\d+")
 _CYRILLIC_AND = "\u043a\u0438"
-_SIMPLE_NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
+_SIMPLE_NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
 
 _SPELLINGS = (
     ("\\end{array}", "\\end{pmatrix}"),
