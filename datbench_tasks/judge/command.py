@@ -1,6 +1,6 @@
 """Ask a judge for every pending verdict of a run.
 
-  judge RUN                  asks a served model, or --local MODEL, and writes the judged run to RUN/judge/TAG
+  judge RUN                  asks a served model, or --local-model M, and writes the judged run to RUN/judge/TAG
   judge export RUN --out D   writes the requests as batch files instead of sending them
   judge import RUN FILE ...  takes the results of such a batch
 
@@ -18,6 +18,7 @@ from datbench_tasks.judge.batch_files import export_requests, import_results
 from datbench_tasks.judge.endpoints import body_parameters
 from datbench_tasks.judge.judged_files import Verdicts
 from datbench_tasks.judge.options import (
+    add_local_arguments,
     add_pass_arguments,
     add_server_arguments,
     endpoints_from,
@@ -40,14 +41,15 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Define the options."""
     parser.add_argument("words", nargs="+", metavar="[export|import] RUN [FILE ...]", help="the run directory")
-    add_server_arguments(parser)
-    add_pass_arguments(parser)
-    local = parser.add_argument_group("a local judge (needs the extra 'local')")
-    local.add_argument("--local", metavar="MODEL", help="a folder, a hub id or a .gguf file, run by transformers")
-    local.add_argument("--gguf-file", metavar="NAME", help="the GGUF file in the folder or repository")
-    local.add_argument("--batch-size", type=int, default=8, help="prompts at once (default 8)")
-    local.add_argument("--generate", action="store_true", help="let it write its verdict, as a served model does")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where export writes")
+    add_judge_arguments(parser)
+
+
+def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
+    """Define the options of a pass, for this command and for others that end in one."""
+    add_server_arguments(parser)
+    add_local_arguments(parser)
+    add_pass_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,19 +60,31 @@ def run(args: argparse.Namespace) -> int:
     return _FORMS[form](args, words)
 
 
-def _judge(args: argparse.Namespace, words: list[str]) -> int:
-    run_read = _open(args, words)
+def judge(args: argparse.Namespace, directory: str | Path) -> int:
+    """Judge a run with the options of ``add_judge_arguments``; prints what came of it, but no report.
+
+    Returns:
+        0, or 3 when verdicts are missing or unparsed and that was not allowed.
+    """
+    run_read = _open(args, directory)
     backend = _backend(args)
-    settings = settings_from(args, backend.identity.model)
+    settings = settings_from(args, _name_for_tag(args))
     if args.dry_run:
         dry_run(run_read, backend.identity, settings, args.max_tokens)
         return DONE
-    verdicts = judge_run(run_read, backend, settings, args.max_tokens)
-    return _conclude(args, run_read, settings.tag, verdicts)
+    return _status(args, judge_run(run_read, backend, settings, args.max_tokens))
+
+
+def _judge(args: argparse.Namespace, words: list[str]) -> int:
+    directory = _only(words)
+    status = judge(args, directory)
+    if not args.dry_run:
+        _print_report(args, directory, settings_from(args, _name_for_tag(args)).tag)
+    return status
 
 
 def _export(args: argparse.Namespace, words: list[str]) -> int:
-    run_read = _open(args, words)
+    run_read = _open(args, _only(words))
     if not args.judge_model or args.out is None:
         raise UsageError("judge export: give --judge-model NAME and --out DIR")
     identity = JudgeIdentity(args.judge_model, "batch", body_parameters(args.max_tokens, extra_body(args.extra_body)))
@@ -93,39 +107,53 @@ def _import(args: argparse.Namespace, words: list[str]) -> int:
     settings = settings_from(args, args.judge_model or "")
     if not args.tag and not args.judge_model:
         raise UsageError("judge import: give --tag (or --judge-model) as at export")
-    run_read = _open(args, words[:1])
+    run_read = _open(args, words[0])
     imported, verdicts = import_results(run_read, settings.tag, map(Path, words[1:]), settings)
     print(
         f"{imported.answers:,} answers, {imported.failures:,} failures, "
         f"{imported.strangers:,} results of other requests",
         file=sys.stderr,
     )
-    return _conclude(args, run_read, settings.tag, verdicts)
+    _print_report(args, words[0], settings.tag)
+    return _status(args, verdicts)
 
 
 _FORMS = {"judge": _judge, "export": _export, "import": _import}
 
 
-def _open(args: argparse.Namespace, words: list[str]) -> Run:
+def _only(words: list[str]) -> str:
     if len(words) > 1:
         raise UsageError(f"one run at a time, not {len(words)}: {' '.join(words)}")
-    return open_run(words[0], date=args.date, model=args.run_model)
+    return words[0]
+
+
+def _open(args: argparse.Namespace, directory: str | Path) -> Run:
+    return open_run(directory, date=args.date, model=args.run_model)
 
 
 def _backend(args: argparse.Namespace) -> Backend:
-    if not args.local:
+    if not args.local_model:
         return ChatBackend(endpoints_from(args), limits_from(args))
     if args.judge_base_url or args.judge_model:
-        raise UsageError("--local MODEL needs no --judge-model and no --judge-base-url")
+        raise UsageError("--local-model goes without --judge-model and --judge-base-url")
     from datbench_tasks.judge.local import LocalJudge
 
-    return LocalJudge(args.local, args.gguf_file, args.batch_size, args.max_tokens if args.generate else None)
+    limit = args.max_tokens if args.local_generate else None
+    return LocalJudge(args.local_model, args.gguf_file, args.local_batch_size, limit)
 
 
-def _conclude(args: argparse.Namespace, run_read: Run, tag: str, verdicts: Verdicts) -> int:
-    """Print the report of the judged run; 3 if verdicts are missing or unparsed and that was not allowed."""
-    report = load_report(run_read.directory, date=args.date, model=args.run_model, judge=tag, dataset="none")
+def _name_for_tag(args: argparse.Namespace) -> str:
+    """The judge's name, of a local path its last part."""
+    name: str = args.judge_model or args.local_model
+    return Path(name).name if args.local_model and Path(name).exists() else name
+
+
+def _print_report(args: argparse.Namespace, directory: str, tag: str) -> None:
+    report = load_report(directory, date=args.date, model=args.run_model, judge=tag, dataset="none")
     print(render(report, "text"), end="")
+
+
+def _status(args: argparse.Namespace, verdicts: Verdicts) -> int:
     if not verdicts.unscored or args.allow_missing:
         return DONE
     print(

@@ -22,7 +22,7 @@ WINDOW = 512
 """Requests that are sorted by length together; more would cost memory and gain little."""
 
 _FINGERPRINT_BYTES = 64 * 1024
-_MISSING_EXTRA = "--local needs torch and transformers: pip install 'datbench-tasks[local]'"
+_MISSING_EXTRA = "--local-model needs torch and transformers: pip install 'datbench-tasks[local]'"
 _VARIANTS = ("{0}", " {0}", "{1}", " {1}")
 
 
@@ -216,7 +216,7 @@ class _Loaded:
             for word in ("true", "false")
         )  # fmt: skip
         if not true - false or not false - true:
-            raise InputError("this model's tokenizer starts true and false with the same token; use --generate")
+            raise InputError("this model's tokenizer starts true and false with the same token; use --local-generate")
         return sorted(true - false), sorted(false - true)
 
 
@@ -243,7 +243,7 @@ def _file_of(source: str, name: str) -> Path:
     folder = Path(source)
     if folder.is_dir():
         if not (folder / name).is_file():
-            raise InputError(f"--local {source}: no {name} in this folder")
+            raise InputError(f"--local-model {source}: no {name} in this folder")
         return folder / name
     try:
         from transformers.utils import cached_file
@@ -252,4 +252,6 @@ def _file_of(source: str, name: str) -> Path:
     try:
         return Path(cached_file(source, name))
     except OSError as fault:
-        raise InputError(f"--local {source}: neither a folder nor a model on the hub that can be reached") from fault
+        raise InputError(
+            f"--local-model {source}: neither a folder nor a model on the hub that can be reached"
+        ) from fault

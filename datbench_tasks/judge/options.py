@@ -47,6 +47,15 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--price-out", type=_not_negative, metavar="MONEY", help="price of a million answer tokens")
 
 
+def add_local_arguments(parser: argparse.ArgumentParser) -> None:
+    """A judge that runs on this machine."""
+    group = parser.add_argument_group("a local judge in place of a server (needs the extra 'local')")
+    group.add_argument("--local-model", metavar="MODEL", help="a folder, a hub id or a .gguf file, run by transformers")
+    group.add_argument("--gguf-file", metavar="NAME", help="the GGUF file in the folder or repository")
+    group.add_argument("--local-batch-size", type=_positive_int, default=8, help="prompts at once (default 8)")
+    group.add_argument("--local-generate", action="store_true", help="let it write its verdict instead of weighing")
+
+
 def add_pass_arguments(parser: argparse.ArgumentParser) -> None:
     """What is asked, and what happens to the verdicts."""
     group = parser.add_argument_group("the pass")
@@ -79,7 +88,9 @@ def endpoints_from(args: argparse.Namespace) -> Endpoints:
         UsageError: no model, no address, no key in the variable, or extra fields that cannot be.
     """
     if not args.judge_model or not args.judge_base_url:
-        raise UsageError("give --judge-model NAME and --judge-base-url URL (or --local MODEL where there is no server)")
+        raise UsageError(
+            "give --judge-model NAME and --judge-base-url URL (or --local-model MODEL where there is no server)"
+        )
     key = read_key(args.api_key_env)
     return Endpoints(args.judge_model, args.judge_base_url, key, extra_body(args.extra_body), args.max_tokens)
 

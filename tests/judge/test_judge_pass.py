@@ -266,7 +266,7 @@ def test_tags_are_folder_names(make_run, tag, tmp_path):
             ["--judge-model", "m", "--judge-base-url", "http://h", "--api-key-env", "NOT_SET_ANYWHERE"],
             "NOT_SET_ANYWHERE",
         ),
-        (["--local", "/no/such", "--judge-model", "m"], "--local MODEL needs no"),
+        (["--local-model", "/no/such", "--judge-model", "m"], "--local-model goes without"),
     ],
 )
 def test_usage_errors_name_the_option(make_run, capsys, options, words):

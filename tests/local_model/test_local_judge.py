@@ -128,7 +128,7 @@ def test_a_folder_without_a_model_is_a_clear_error(tmp_path):
 
 def test_a_run_is_judged_end_to_end(tmp_path, capsys):
     run = make_judge_run(tmp_path / "run", 10)
-    command = ["judge", str(run), "--local", str(FOLDER / GGUF), "--tag", "small"]
+    command = ["judge", str(run), "--local-model", str(FOLDER / GGUF), "--tag", "small"]
     assert main(command) == 0
     judged = [record for record in judged_records(run, "small").values() if record["eval_mode"] == "judge"]
     assert len(judged) == 8
