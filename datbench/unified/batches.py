@@ -42,8 +42,10 @@ class BatchScorer:
         """
         outcomes = self.outcomes(batch)
         cells = zip(*outcomes, strict=True) if outcomes else ([] for _ in OUTPUTS)
-        return {**{name: list(column) for name, column in batch.items()},
-                **{name: list(column) for name, column in zip(OUTPUTS, cells, strict=True)}}
+        return {
+            **{name: list(column) for name, column in batch.items()},
+            **{name: list(column) for name, column in zip(OUTPUTS, cells, strict=True)},
+        }
 
     def outcomes(self, batch: Columns) -> list[Outcome]:
         """The outcome of each row of the batch."""

@@ -115,9 +115,7 @@ def _frame(records: list[Record]) -> Any:
     import pandas as pd
 
     names = list(dict.fromkeys(name for record in records for name in record))
-    return pd.DataFrame(
-        {name: pd.Series([record.get(name) for record in records], dtype=object) for name in names}
-    )
+    return pd.DataFrame({name: pd.Series([record.get(name) for record in records], dtype=object) for name in names})
 
 
 def _plain(cell: Any) -> Any:

@@ -18,7 +18,7 @@ UNITS: tuple[str, ...] = (
     "kg", "g", "month", "km", "m", "cm", "mm", "apple", "liter", "loss", "yard", "pure", "year",
     "increase", "decrease", "d", "less", "Surface", "litre", "pi sq m", "s .", "metre", "meter",
     "inch",
-)
+)  # fmt: skip
 """As published, misspellings and repeats included: the order of removal changes results."""
 
 _LETTER = re.compile(r"[A-Za-z]")

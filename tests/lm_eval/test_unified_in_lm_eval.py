@@ -55,14 +55,42 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unified tasks")
     for name, rows in ROWS.items():
         write_records(folder / f"{name}.jsonl", rows)
-        done = run("datbench-tasks", "new-task", "--host", "lm-eval", "--data", f"{name}.jsonl", "--name", name,
-                   "--max-new-tokens", 8, "--out", "made", *OPTIONS[name], cwd=folder)
+        done = run(
+            "datbench-tasks",
+            "new-task",
+            "--host",
+            "lm-eval",
+            "--data",
+            f"{name}.jsonl",
+            "--name",
+            name,
+            "--max-new-tokens",
+            8,
+            "--out",
+            "made",
+            *OPTIONS[name],
+            cwd=folder,
+        )
         assert done.returncode == 0, done.stderr
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
-    done = run("lm_eval", "--model", "hf", "--model_args", f"pretrained={model_folder()},gguf_file={GGUF},device=cpu",
-               "--tasks", ",".join(ROWS), "--include_path", "../made", "--batch_size", 1, "--log_samples",
-               "--output_path", "out", cwd=elsewhere)
+    done = run(
+        "lm_eval",
+        "--model",
+        "hf",
+        "--model_args",
+        f"pretrained={model_folder()},gguf_file={GGUF},device=cpu",
+        "--tasks",
+        ",".join(ROWS),
+        "--include_path",
+        "../made",
+        "--batch_size",
+        1,
+        "--log_samples",
+        "--output_path",
+        "out",
+        cwd=elsewhere,
+    )
     assert (elsewhere / "out").is_dir(), done.stdout + done.stderr
     return elsewhere / "out"
 
@@ -82,7 +110,12 @@ def results(out: Path) -> dict[str, Any]:
 def test_every_type_ran(results: dict[str, Any]) -> None:
     invalid = {task: results[task]["unified_invalid,none"] for task in ROWS}
     assert {task: invalid[task] for task in ("v_qa", "v_ma", "v_text", "v_choice", "v_pair")} == {
-        "v_qa": 1.0, "v_ma": 0.0, "v_text": 1.0, "v_choice": 1.0, "v_pair": 1.0}
+        "v_qa": 1.0,
+        "v_ma": 0.0,
+        "v_text": 1.0,
+        "v_choice": 1.0,
+        "v_pair": 1.0,
+    }
 
 
 def test_generated_answers_are_scored(out: Path) -> None:

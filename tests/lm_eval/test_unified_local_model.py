@@ -23,8 +23,12 @@ from support.unified_vectors import (
 from datbench.unified import UnifiedBenchDatasetEvaluator, local_model
 from datbench.unified.likelihood import ModelSource, log_likelihoods, model_source, perplexities
 
-ROWS = [case for name in ("key1_text_score", "hf_loglikelihood_fallback", "key3_q_choices_a", "key3_q_a_rejected")
-        for case in cases(name) if needs_model(case)]
+ROWS = [
+    case
+    for name in ("key1_text_score", "hf_loglikelihood_fallback", "key3_q_choices_a", "key3_q_a_rejected")
+    for case in cases(name)
+    if needs_model(case)
+]
 FRAMES = [case for case in cases("stats") if needs_model(case)]
 
 
@@ -80,8 +84,9 @@ def test_order_of_rows_does_not_depend_on_batching_by_length(sources: list[Model
 def test_strict_mode_has_no_perplexity_of_one_token(sources: list[ModelSource], tmp_path: Path) -> None:
     case = {"serving": "toy_hf", "rows": [{"text": "a"}, {"text": "ab"}, {"text": None}]}
     storage = MemoryStorage(frame(case))
-    operator = UnifiedBenchDatasetEvaluator(eval_type="key1_text_score", llm_serving=serving(case), strict=True,
-                                            eval_result_path=str(tmp_path / "s.json"))
+    operator = UnifiedBenchDatasetEvaluator(
+        eval_type="key1_text_score", llm_serving=serving(case), strict=True, eval_result_path=str(tmp_path / "s.json")
+    )
     operator.run(storage=storage, input_text_key="text")
     assert list(storage.written[0]["eval_error"]) == ["ppl_unavailable", "", "ppl_unavailable"]
 
@@ -126,7 +131,8 @@ def small_model() -> Any:
 
 def test_a_real_model_prefers_what_is_true_and_well_said(small_model: Any) -> None:
     (values,) = log_likelihoods(
-        small_model, [[("The capital of France is", " Paris"), ("The capital of France is", " Tuesday")]])
+        small_model, [[("The capital of France is", " Paris"), ("The capital of France is", " Tuesday")]]
+    )
     assert values is not None and values[0] > values[1]
     fluent, scrambled = perplexities(small_model, ["The cat sat on the mat.", "mat the on cat The. sat"]) or (0, 0)
     assert 1 < fluent < scrambled

@@ -37,8 +37,9 @@ class ServingOfDataFlowsShape:
 def storage(tmp_path: Path) -> Any:
     path = tmp_path / "bench.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
-    return FileStorage(first_entry_file_name=str(path), cache_path=str(tmp_path / "cache"), file_name_prefix="step",
-                       cache_type="jsonl")
+    return FileStorage(
+        first_entry_file_name=str(path), cache_path=str(tmp_path / "cache"), file_name_prefix="step", cache_type="jsonl"
+    )
 
 
 def run(operator: Any, storage: Any) -> list[dict[str, Any]]:
@@ -49,13 +50,17 @@ def run(operator: Any, storage: Any) -> list[dict[str, Any]]:
 def test_rules(storage: Any, tmp_path: Path) -> None:
     rows = run(UnifiedBenchDatasetEvaluator(eval_result_path=str(tmp_path / "s.json")), storage)
     assert [(row["eval_valid"], row["eval_error"]) for row in rows] == [
-        (True, ""), (True, ""), (False, "empty_prediction")]
+        (True, ""),
+        (True, ""),
+        (False, "empty_prediction"),
+    ]
     assert [row["eval_pred"] for row in rows[:2]] == ["\\frac{1}{2}", "Rome"]
 
 
 def test_judge(storage: Any, tmp_path: Path) -> None:
-    operator = UnifiedBenchDatasetEvaluator(llm_serving=ServingOfDataFlowsShape(), use_semantic_judge=True,
-                                            eval_result_path=str(tmp_path / "s.json"))
+    operator = UnifiedBenchDatasetEvaluator(
+        llm_serving=ServingOfDataFlowsShape(), use_semantic_judge=True, eval_result_path=str(tmp_path / "s.json")
+    )
     rows = run(operator, storage)
     assert [row["eval_score"] for row in rows[:2]] == [1.0, 0.0]
     assert operator.empty_responses_count == 1

@@ -22,14 +22,18 @@ from datbench.unified.rules import rules_for
 
 signs = st.sampled_from(["", "", "-"])
 integers = st.integers(0, 10**9 - 1).map(str) | st.integers(0, 20).map(str)
-numbers = st.builds("{}{}".format, signs, st.one_of(
-    integers,
-    st.integers(0, 10**9 - 1).map("{:,}".format),
-    st.builds("{}{}".format, st.sampled_from(["0", "00"]), integers),
-    st.builds("{}.{}".format, integers, st.from_regex(r"[0-9]{1,6}", fullmatch=True)),
-    st.builds("{}/{}".format, st.integers(0, 9999), st.integers(1, 9999)),
-    st.builds("{}/{}".format, st.integers(0, 9), st.integers(1, 16)),
-))
+numbers = st.builds(
+    "{}{}".format,
+    signs,
+    st.one_of(
+        integers,
+        st.integers(0, 10**9 - 1).map("{:,}".format),
+        st.builds("{}{}".format, st.sampled_from(["0", "00"]), integers),
+        st.builds("{}.{}".format, integers, st.from_regex(r"[0-9]{1,6}", fullmatch=True)),
+        st.builds("{}/{}".format, st.integers(0, 9999), st.integers(1, 9999)),
+        st.builds("{}/{}".format, st.integers(0, 9), st.integers(1, 16)),
+    ),
+)
 
 
 @st.composite
@@ -39,8 +43,16 @@ def neighbours(draw: st.DrawFn) -> tuple[str, str]:
     value = formula.plain_number(one)
     if value is None:
         return one, draw(numbers)
-    forms = [f"{float(value):.6f}", f"{float(value):.5g}", one.replace(",", ""), "0" + one, draw(numbers),
-             f"{value.numerator * 2}/{value.denominator * 2}", str(round(value)), str(value + Fraction(1, 10**6))]
+    forms = [
+        f"{float(value):.6f}",
+        f"{float(value):.5g}",
+        one.replace(",", ""),
+        "0" + one,
+        draw(numbers),
+        f"{value.numerator * 2}/{value.denominator * 2}",
+        str(round(value)),
+        str(value + Fraction(1, 10**6)),
+    ]
     pair = [one, draw(st.sampled_from(forms))]
     return tuple(draw(st.permutations(pair)))  # type: ignore[return-value]
 
@@ -100,8 +112,9 @@ def test_the_limit_is_counted() -> None:
 def test_comparisons_from_many_threads() -> None:
     comparer = FormulaComparer()
     found: list[bool | None] = []
-    threads = [threading.Thread(target=lambda: found.append(comparer.compare("$\\frac{1}{2}$", "$0.5$")))
-               for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(comparer.compare("$\\frac{1}{2}$", "$0.5$"))) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -38,7 +38,8 @@ def test_ray_gives_what_one_process_gives(cluster: Any) -> None:
     for name in ("eval_valid", "eval_error", "eval_pred"):
         assert [row[name] for row in rows] == alone[name]
     assert [row["eval_score"] for row in rows if row["eval_valid"]] == [
-        value for value, valid in zip(alone["eval_score"], alone["eval_valid"], strict=True) if valid]
+        value for value, valid in zip(alone["eval_score"], alone["eval_valid"], strict=True) if valid
+    ]
     assert alone["eval_score"][:3] == [1.0, 0.0, 1.0]
 
 

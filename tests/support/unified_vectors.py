@@ -103,8 +103,15 @@ def serving(case: dict[str, Any]) -> Any:
         return LikelihoodServing(values if "rows" in case else [values] * 9)
     if kind == "judge":
         return Judge(case["judge_responses"] if "judge_responses" in case else [case.get("judge_response")])
-    kinds = {"none": lambda: None, "bare": Bare, "no_ll": lambda: Judge(["unused"]), "judge_raises": Raising,
-             "ll_raises": Raising, "toy_hf": ToyModelServing, "toy_hf_local": LocalToyModelServing}
+    kinds = {
+        "none": lambda: None,
+        "bare": Bare,
+        "no_ll": lambda: Judge(["unused"]),
+        "judge_raises": Raising,
+        "ll_raises": Raising,
+        "toy_hf": ToyModelServing,
+        "toy_hf_local": LocalToyModelServing,
+    }
     return kinds[kind]()
 
 
@@ -130,8 +137,13 @@ class Run:
         self.storage = MemoryStorage(frame(case), case.get("file_name_prefix", "bench"))
         self.path = folder / "statistics" / "result.json"
         self.operator = UnifiedBenchDatasetEvaluator(
-            eval_type=case["eval_type"], metric_type=case.get("metric_type"), llm_serving=self.serving,
-            use_semantic_judge=case.get("use_semantic_judge", False), eval_result_path=str(self.path), **options)
+            eval_type=case["eval_type"],
+            metric_type=case.get("metric_type"),
+            llm_serving=self.serving,
+            use_semantic_judge=case.get("use_semantic_judge", False),
+            eval_result_path=str(self.path),
+            **options,
+        )
         self.keys = case["keys"]
         self.returned = self.operator.run(storage=self.storage, **self.keys)
         (self.frame,) = self.storage.written
@@ -141,8 +153,10 @@ class Run:
         return json.loads(self.path.read_text("utf-8")) if self.path.exists() else None
 
     def cells(self, index: int = 0) -> dict[str, Any]:
-        names = {name: self.keys.get(f"output_{name}_key", name)
-                 for name in ("eval_valid", "eval_error", "eval_pred", "eval_score")}
+        names = {
+            name: self.keys.get(f"output_{name}_key", name)
+            for name in ("eval_valid", "eval_error", "eval_pred", "eval_score")
+        }
         return {name: self.frame[column].iloc[index] for name, column in names.items()}
 
 
@@ -196,9 +210,13 @@ def check_frame(case: dict[str, Any], folder: Path) -> None:
 def needs_formulas(case: dict[str, Any]) -> bool:
     """Whether the case compares formulas, and so wants math-verify."""
     judged = case.get("metric_type") == "semantic_judge" or (
-        case.get("use_semantic_judge") and case.get("metric_type") is None and case["eval_type"] == "key2_qa")
-    return case["eval_type"] in ("key2_qa", "key2_q_ma") and not judged and (
-        "expected_stats" not in case or case["expected_stats"] is not None)
+        case.get("use_semantic_judge") and case.get("metric_type") is None and case["eval_type"] == "key2_qa"
+    )
+    return (
+        case["eval_type"] in ("key2_qa", "key2_q_ma")
+        and not judged
+        and ("expected_stats" not in case or case["expected_stats"] is not None)
+    )
 
 
 def needs_model(case: dict[str, Any]) -> bool:

@@ -22,8 +22,11 @@ def test_batches_give_what_rows_give(eval_type: str, label: str) -> None:
         cells = decode(case["row"])
         names = {role: case["keys"].get(f"input_{role}_key", "generated_ans") for role in ("choices", label, "pred")}
         rows.append({role: cells.get(name) for role, name in names.items()})
-    batch = {"choices": [row["choices"] for row in rows], label: [row[label] for row in rows],
-             "generated_ans": [row["pred"] for row in rows]}
+    batch = {
+        "choices": [row["choices"] for row in rows],
+        label: [row[label] for row in rows],
+        "generated_ans": [row["pred"] for row in rows],
+    }
     found = make_batch_scorer(eval_type=eval_type, keys=KEYS)(batch)
     assert list(found) == ["choices", label, "generated_ans", "eval_valid", "eval_error", "eval_pred", "eval_score"]
     one_by_one = [ROW_SCORERS[eval_type](row, PARITY, lambda *_: None) for row in rows]

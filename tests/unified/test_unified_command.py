@@ -25,8 +25,17 @@ QA = ["--eval-type", "key2_qa", "--question", "q", "--target", "target"]
 
 
 def rows(count: int = 7) -> list[dict[str, Any]]:
-    return [{"id": f"{index:03}", "q": "q", "choices": ["a", "b", "c"], "label": index % 3,
-             "generated_ans": "ABCD"[index % 4], "extra": None} for index in range(count)]
+    return [
+        {
+            "id": f"{index:03}",
+            "q": "q",
+            "choices": ["a", "b", "c"],
+            "label": index % 3,
+            "generated_ans": "ABCD"[index % 4],
+            "extra": None,
+        }
+        for index in range(count)
+    ]
 
 
 def table(path: Path, content: list[dict[str, Any]]) -> Path:
@@ -35,8 +44,10 @@ def table(path: Path, content: list[dict[str, Any]]) -> Path:
 
 
 def outcomes(path: Path) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in ("eval_valid", "eval_error", "eval_pred", "eval_score"))
-            for row in read_records(path)]
+    return [
+        tuple(row[name] for name in ("eval_valid", "eval_error", "eval_pred", "eval_score"))
+        for row in read_records(path)
+    ]
 
 
 def test_rows_and_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,11 +55,21 @@ def test_rows_and_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["unified", str(bench), *CHOICES, "--out", str(out), "--workers", "1"]) == DONE
     found = list(read_records(out))
     assert [{name: row[name] for name in rows()[0]} for row in found] == rows()
-    assert outcomes(out)[:4] == [(True, "", 0, 1.0), (True, "", 1, 1.0), (True, "", 2, 1.0),
-                                 (False, "parse_failed", None, None)]
+    assert outcomes(out)[:4] == [
+        (True, "", 0, 1.0),
+        (True, "", 1, 1.0),
+        (True, "", 2, 1.0),
+        (False, "parse_failed", None, None),
+    ]
     (statistics,) = json.loads((tmp_path / "out.statistics.json").read_text())
-    assert statistics == {"total_samples": 7, "valid_samples": 6, "accuracy": 0.5, "bench_name_or_prefix": "bench",
-                          "type": "key3_q_choices_a", "metric": "ll_choice_acc"}
+    assert statistics == {
+        "total_samples": 7,
+        "valid_samples": 6,
+        "accuracy": 0.5,
+        "bench_name_or_prefix": "bench",
+        "type": "key3_q_choices_a",
+        "metric": "ll_choice_acc",
+    }
     printed = capsys.readouterr().out
     assert "accuracy: 0.5" in printed
     assert "invalid, parse_failed: 1" in printed
@@ -91,8 +112,21 @@ def test_predictions_of_a_second_file(tmp_path: Path, capsys: pytest.CaptureFixt
     bench = table(tmp_path / "bench.jsonl", [{**row, "generated_ans": "unused"} for row in rows(3)])
     answers = table(tmp_path / "answers.jsonl", [{"id": "002", "said": "C"}, {"id": "000", "said": "A"}])
     out = tmp_path / "out.jsonl"
-    command = ["unified", str(bench), *CHOICES, "--out", str(out), "--pred", "said", "--pred-file", str(answers),
-               "--id", "id", "--workers", "1"]
+    command = [
+        "unified",
+        str(bench),
+        *CHOICES,
+        "--out",
+        str(out),
+        "--pred",
+        "said",
+        "--pred-file",
+        str(answers),
+        "--id",
+        "id",
+        "--workers",
+        "1",
+    ]
     assert main(command) == DONE
     assert [error for _, error, *_ in outcomes(out)] == ["", "parse_failed", ""]
     assert [row["said"] for row in read_records(out)] == ["A", None, "C"]
@@ -144,8 +178,10 @@ def test_unreadable_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def judged_rows() -> list[dict[str, Any]]:
-    return [*({"q": f"q{index}", "target": "Paris", "generated_ans": f"answer {index}"} for index in range(6)),
-            {"q": "q", "target": None, "generated_ans": "x"}]
+    return [
+        *({"q": f"q{index}", "target": "Paris", "generated_ans": f"answer {index}"} for index in range(6)),
+        {"q": "q", "target": None, "generated_ans": "x"},
+    ]
 
 
 def judge(call: Call) -> Reply:
@@ -154,8 +190,19 @@ def judge(call: Call) -> Reply:
 
 def judge_command(tmp_path: Path, server: ChatServer) -> list[str]:
     bench = table(tmp_path / "bench.jsonl", judged_rows())
-    return ["unified", str(bench), *QA, "--out", str(tmp_path / "out.jsonl"), "--judge-model", "org/judge",
-            "--judge-base-url", server.base_url, "--retries", "0"]
+    return [
+        "unified",
+        str(bench),
+        *QA,
+        "--out",
+        str(tmp_path / "out.jsonl"),
+        "--judge-model",
+        "org/judge",
+        "--judge-base-url",
+        server.base_url,
+        "--retries",
+        "0",
+    ]
 
 
 def test_judge(tmp_path: Path) -> None:

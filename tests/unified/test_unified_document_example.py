@@ -67,8 +67,18 @@ def test_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(read_records("cache/step_step1.jsonl"))
     assert [list(row)[-4:] for row in rows] == [["eval_valid", "eval_error", "eval_pred", "eval_score"]] * 3
     assert [(row["eval_valid"], row["eval_error"], row["eval_score"]) for row in rows] == [
-        (True, "", 1.0), (True, "", 0.0), (False, "empty_reference", None)]
+        (True, "", 1.0),
+        (True, "", 0.0),
+        (False, "empty_reference", None),
+    ]
     (path,) = Path("result_bencheval").glob("UnifiedBenchDatasetEvaluator_result_*.json")
-    assert json.loads(path.read_text("utf-8")) == [{
-        "total_samples": 3, "valid_samples": 2, "accuracy": 0.5, "bench_name_or_prefix": "step", "type": "key2_qa",
-        "metric": "semantic_judge"}]
+    assert json.loads(path.read_text("utf-8")) == [
+        {
+            "total_samples": 3,
+            "valid_samples": 2,
+            "accuracy": 0.5,
+            "bench_name_or_prefix": "step",
+            "type": "key2_qa",
+            "metric": "semantic_judge",
+        }
+    ]

@@ -12,9 +12,45 @@ from datbench.unified.rows import ROW_SCORERS
 from datbench.unified.rules import rules_for
 
 SIZE = 100_000
-PIECES = ["a", "A", "A ", "9", "9,", "-", "{", "}", "[", '["', "\\", "\\text{", "\\begin{array}{", "boxed{", "boxed",
-          "he answer is ", "The answer is A ", "final answer is $", "$. I hope", " ", "\n", ".", "||", "|", "1e9", "1/",
-          "<think>", "</think>", '"judgement_result": ', "not ", "答案是", "选", "A.", "*", "option ", " m", "one "]
+PIECES = [
+    "a",
+    "A",
+    "A ",
+    "9",
+    "9,",
+    "-",
+    "{",
+    "}",
+    "[",
+    '["',
+    "\\",
+    "\\text{",
+    "\\begin{array}{",
+    "boxed{",
+    "boxed",
+    "he answer is ",
+    "The answer is A ",
+    "final answer is $",
+    "$. I hope",
+    " ",
+    "\n",
+    ".",
+    "||",
+    "|",
+    "1e9",
+    "1/",
+    "<think>",
+    "</think>",
+    '"judgement_result": ',
+    "not ",
+    "答案是",
+    "选",
+    "A.",
+    "*",
+    "option ",
+    " m",
+    "one ",
+]
 OPTIONS = ["red", "green", "blue"]
 
 

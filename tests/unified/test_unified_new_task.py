@@ -23,8 +23,9 @@ def document(eval_type: str, cells: dict[str, Any], **settings: Any) -> dict[str
 
 def make(tmp_path: Path, rows: list[dict[str, Any]], *options: str) -> int:
     write_records(tmp_path / "bench.jsonl", rows)
-    return main(["new-task", "--data", str(tmp_path / "bench.jsonl"), "--name", "my_bench", "--out", str(tmp_path),
-                 *options])
+    return main(
+        ["new-task", "--data", str(tmp_path / "bench.jsonl"), "--name", "my_bench", "--out", str(tmp_path), *options]
+    )
 
 
 def test_the_folder_holds_all_text(tmp_path: Path) -> None:
@@ -70,16 +71,24 @@ def test_images_are_packed(tmp_path: Path) -> None:
     [
         ([{"question": "q"}], ["--eval-type", "key2_qa"], UNREADABLE, "no column 'target'"),
         ([], ["--eval-type", "key2_qa"], UNREADABLE, "holds no row"),
-        ([{"question": "q", "target": "t", "pic": "no.png"}], ["--eval-type", "key2_qa", "--image", "pic"], UNREADABLE,
-         "row 1, column 'pic'"),
-        ([{"question": "q", "target": "t", "pic": 5}], ["--eval-type", "key2_qa", "--image", "pic"], UNREADABLE,
-         "neither a path nor the bytes"),
+        (
+            [{"question": "q", "target": "t", "pic": "no.png"}],
+            ["--eval-type", "key2_qa", "--image", "pic"],
+            UNREADABLE,
+            "row 1, column 'pic'",
+        ),
+        (
+            [{"question": "q", "target": "t", "pic": 5}],
+            ["--eval-type", "key2_qa", "--image", "pic"],
+            UNREADABLE,
+            "neither a path nor the bytes",
+        ),
         ([{"text": "q"}], ["--eval-type", "key1_text_score"], USAGE, "Use --host lm-eval"),
         ([{"text": "q"}], ["--eval-type", "key2_qa", "--name", "../x"], USAGE, "use letters"),
     ],
 )
-def test_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[dict[str, Any]], options: list[str],
-                status: int, problem: str) -> None:  # fmt: skip
+def test_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: Any, options: list[str], *, status: int,
+                problem: str) -> None:  # fmt: skip
     assert make(tmp_path, rows, *options) == status
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "my_bench" / "my_bench.parquet").exists()

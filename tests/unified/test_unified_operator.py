@@ -20,8 +20,10 @@ from datbench.unified import AnswerJudgePrompt, MathVerifyError, UnifiedBenchDat
 from datbench.unified.formula import FormulaComparer
 
 KEYS = {"input_question_key": "q", "input_target_key": "target"}
-ROWS = [{"q": "Capital?", "target": "Paris", "generated_ans": "Paris {x}"},
-        {"q": "Sum?", "target": "4", "generated_ans": "five"}]
+ROWS = [
+    {"q": "Capital?", "target": "Paris", "generated_ans": "Paris {x}"},
+    {"q": "Sum?", "target": "4", "generated_ans": "five"},
+]
 
 
 def objects(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -31,15 +33,18 @@ def objects(rows: list[dict[str, Any]]) -> pd.DataFrame:
 def judge_run(tmp_path: Path, responses: Any, rows: Any = ROWS, **options: Any) -> tuple[Any, pd.DataFrame, Any]:
     serving = options.pop("llm_serving", None) or Judge(responses)
     storage = MemoryStorage(objects(rows))
-    operator = UnifiedBenchDatasetEvaluator(llm_serving=serving, use_semantic_judge=True,
-                                            eval_result_path=str(tmp_path / "s.json"), **options)
+    operator = UnifiedBenchDatasetEvaluator(
+        llm_serving=serving, use_semantic_judge=True, eval_result_path=str(tmp_path / "s.json"), **options
+    )
     operator.run(storage=storage, **KEYS)
     return serving, storage.written[0], operator
 
 
 def test_import_needs_no_heavy_library() -> None:
-    check = ("import sys, datbench.unified; from datbench.unified import UnifiedBenchDatasetEvaluator as E; E();"
-             "print([m for m in ('torch', 'transformers', 'pandas', 'sympy', 'pyarrow') if m in sys.modules])")
+    check = (
+        "import sys, datbench.unified; from datbench.unified import UnifiedBenchDatasetEvaluator as E; E();"
+        "print([m for m in ('torch', 'transformers', 'pandas', 'sympy', 'pyarrow') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -51,8 +56,9 @@ def test_it_constructs_without_arguments_and_with_any_template() -> None:
 
     assert UnifiedBenchDatasetEvaluator().prompt_template is None
     assert isinstance(UnifiedBenchDatasetEvaluator(prompt_template=Template).prompt_template, Template)
-    assert isinstance(UnifiedBenchDatasetEvaluator(prompt_template=AnswerJudgePrompt()).prompt_template,
-                      AnswerJudgePrompt)
+    assert isinstance(
+        UnifiedBenchDatasetEvaluator(prompt_template=AnswerJudgePrompt()).prompt_template, AnswerJudgePrompt
+    )
     for wrong in ("text", 5, object, object()):
         with pytest.raises(TypeError, match="build_prompt"):
             UnifiedBenchDatasetEvaluator(prompt_template=wrong)
@@ -68,7 +74,7 @@ def test_descriptions_are_in_two_languages() -> None:
 
 def test_without_math_verify_a_formula_type_stops_before_any_row(tmp_path: Path) -> None:
     empty = tmp_path / "python"
-    empty.write_text("#!/bin/sh\necho '{\"error\": \"ModuleNotFoundError: No module named math_verify\"}'\n")
+    empty.write_text('#!/bin/sh\necho \'{"error": "ModuleNotFoundError: No module named math_verify"}\'\n')
     empty.chmod(0o755)
     for python in (str(empty), str(tmp_path / "missing"), "/bin/true"):
         with pytest.raises(MathVerifyError, match=r"math-verify\[antlr4_13_2\].*DATBENCH_MATH_PYTHON"):
@@ -92,8 +98,9 @@ def test_the_operator_writes_nothing_without_math_verify(
 def test_a_live_frame_is_not_changed(tmp_path: Path) -> None:
     frame = objects(ROWS)
     storage = MemoryStorage(frame)
-    UnifiedBenchDatasetEvaluator(llm_serving=Judge(["true", "false"]), use_semantic_judge=True,
-                                 eval_result_path=str(tmp_path / "s.json")).run(storage=storage, **KEYS)
+    UnifiedBenchDatasetEvaluator(
+        llm_serving=Judge(["true", "false"]), use_semantic_judge=True, eval_result_path=str(tmp_path / "s.json")
+    ).run(storage=storage, **KEYS)
     assert list(frame.columns) == ["q", "target", "generated_ans"]
 
 
@@ -101,8 +108,9 @@ def test_repeated_index_labels_are_kept_and_rows_scored_by_position(tmp_path: Pa
     frame = objects(ROWS)
     frame.index = [5, 5]
     storage = MemoryStorage(frame)
-    UnifiedBenchDatasetEvaluator(llm_serving=Judge(["true", "false"]), use_semantic_judge=True,
-                                 eval_result_path=str(tmp_path / "s.json")).run(storage=storage, **KEYS)
+    UnifiedBenchDatasetEvaluator(
+        llm_serving=Judge(["true", "false"]), use_semantic_judge=True, eval_result_path=str(tmp_path / "s.json")
+    ).run(storage=storage, **KEYS)
     assert list(storage.written[0].index) == [5, 5]
     assert list(storage.written[0]["eval_score"]) == [1.0, 0.0]
 
@@ -116,8 +124,9 @@ def test_pandas_missing_values_are_none(tmp_path: Path, missing: Any) -> None:
 
 def test_result_path_without_a_folder_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    operator = UnifiedBenchDatasetEvaluator(llm_serving=Judge(["true", "true"]), use_semantic_judge=True,
-                                            eval_result_path="stats.json")
+    operator = UnifiedBenchDatasetEvaluator(
+        llm_serving=Judge(["true", "true"]), use_semantic_judge=True, eval_result_path="stats.json"
+    )
     operator.run(storage=MemoryStorage(objects(ROWS)), **KEYS)
     assert json.loads(Path("stats.json").read_text())[0]["accuracy"] == 1.0
 
@@ -125,8 +134,9 @@ def test_result_path_without_a_folder_works(tmp_path: Path, monkeypatch: pytest.
 def test_storage_without_a_prefix_is_taken(tmp_path: Path) -> None:
     storage = MemoryStorage(objects(ROWS))
     del storage.file_name_prefix
-    UnifiedBenchDatasetEvaluator(llm_serving=Judge(["true", "true"]), use_semantic_judge=True,
-                                 eval_result_path=str(tmp_path / "s.json")).run(storage=storage, **KEYS)
+    UnifiedBenchDatasetEvaluator(
+        llm_serving=Judge(["true", "true"]), use_semantic_judge=True, eval_result_path=str(tmp_path / "s.json")
+    ).run(storage=storage, **KEYS)
     assert json.loads((tmp_path / "s.json").read_text())[0]["bench_name_or_prefix"] == ""
 
 
@@ -150,14 +160,16 @@ def test_strict_statistics(tmp_path: Path) -> None:
 
 
 def test_strict_mode_finds_the_base_of_digit_labels(tmp_path: Path) -> None:
-    rows = [{"q": "q", "choices": ["a", "b", "c"], "label": label, "generated_ans": answer}
-            for label, answer in ((1.0, "1"), (2.0, "B"), (3.0, "3"))]
+    rows = [
+        {"q": "q", "choices": ["a", "b", "c"], "label": label, "generated_ans": answer}
+        for label, answer in ((1.0, "1"), (2.0, "B"), (3.0, "3"))
+    ]
     scores = {}
     for strict in (False, True):
         storage = MemoryStorage(objects(rows))
-        UnifiedBenchDatasetEvaluator(eval_type="key3_q_choices_a", strict=strict,
-                                     eval_result_path=str(tmp_path / "s.json")).run(
-            storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
+        UnifiedBenchDatasetEvaluator(
+            eval_type="key3_q_choices_a", strict=strict, eval_result_path=str(tmp_path / "s.json")
+        ).run(storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
         scores[strict] = list(storage.written[0]["eval_error"]), list(storage.written[0]["eval_pred"])
     assert scores[False] == (["parse_failed"] * 3, [None] * 3)
     assert scores[True] == ([""] * 3, [0, 1, 2])
@@ -235,9 +247,9 @@ def test_empty_responses_are_counted_over_the_life_of_the_object(tmp_path: Path)
 
 def preference_run(tmp_path: Path, serving: Any, **options: Any) -> pd.DataFrame:
     storage = MemoryStorage(objects([{"q": "q", "better": "a", "rejected": "b"}]))
-    UnifiedBenchDatasetEvaluator(eval_type="key3_q_a_rejected", llm_serving=serving,
-                                 eval_result_path=str(tmp_path / "s.json"), **options).run(
-        storage=storage, input_question_key="q", input_better_key="better", input_rejected_key="rejected")
+    UnifiedBenchDatasetEvaluator(
+        eval_type="key3_q_a_rejected", llm_serving=serving, eval_result_path=str(tmp_path / "s.json"), **options
+    ).run(storage=storage, input_question_key="q", input_better_key="better", input_rejected_key="rejected")
     return storage.written[0]
 
 
@@ -283,8 +295,9 @@ def test_a_mock_that_has_every_method_gives_no_number(tmp_path: Path) -> None:
 
 def test_templates_for_log_likelihoods(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Fitting:
-        def build_prompt(self, *, question: Any, context: Any, text: Any, choices: Any, choices_text: Any, task: str
-                         ) -> str:
+        def build_prompt(
+            self, *, question: Any, context: Any, text: Any, choices: Any, choices_text: Any, task: str
+        ) -> str:
             return f"{task}|{question}|{context}|{text}|{choices}|{choices_text}|"
 
     class Formatted:
@@ -297,16 +310,19 @@ def test_templates_for_log_likelihoods(tmp_path: Path, caplog: pytest.LogCapture
     with caplog.at_level(logging.ERROR):
         preference_run(tmp_path, serving, prompt_template=AnswerJudgePrompt)
     assert [call["prompts"][0] for call in serving.ll_calls] == [
-        "pairwise|q|None|None|None|None|", "['question'] q\n", "Question:\nq\n\nAnswer:"]
+        "pairwise|q|None|None|None|None|",
+        "['question'] q\n",
+        "Question:\nq\n\nAnswer:",
+    ]
     assert serving.ll_calls[1]["continuations"] == ["a", "b"]
     assert caplog.text == ""
 
 
 def choices_run(tmp_path: Path, serving: Any, metric: str | None) -> pd.DataFrame:
     storage = MemoryStorage(objects([{"q": "q", "choices": ["ab", "a much longer one"], "label": 1}]))
-    UnifiedBenchDatasetEvaluator(eval_type="key3_q_choices_a", llm_serving=serving, metric_type=metric,
-                                 eval_result_path=str(tmp_path / "s.json")).run(
-        storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
+    UnifiedBenchDatasetEvaluator(
+        eval_type="key3_q_choices_a", llm_serving=serving, metric_type=metric, eval_result_path=str(tmp_path / "s.json")
+    ).run(storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
     return storage.written[0]
 
 
@@ -325,8 +341,9 @@ def test_likelihood_per_byte_does_not_prefer_short_choices(tmp_path: Path) -> No
 )
 def test_a_serving_can_offer_perplexities_itself(tmp_path: Path, serving: Any, scores: list[float]) -> None:
     storage = MemoryStorage(objects([{"text": "a b c"}, {"text": "a"}]))
-    UnifiedBenchDatasetEvaluator(eval_type="key1_text_score", llm_serving=serving,
-                                 eval_result_path=str(tmp_path / "s.json")).run(storage=storage, input_text_key="text")
+    UnifiedBenchDatasetEvaluator(
+        eval_type="key1_text_score", llm_serving=serving, eval_result_path=str(tmp_path / "s.json")
+    ).run(storage=storage, input_text_key="text")
     assert list(storage.written[0]["eval_score"]) == pytest.approx(scores)
 
 
@@ -366,5 +383,6 @@ def choices_parse_run(tmp_path: Path) -> pd.DataFrame:
     storage = MemoryStorage(objects([{"q": "q", "choices": ["a", "b"], "label": 1, "generated_ans": "B"}]))
     name = f"{threading.get_ident()}.json"
     UnifiedBenchDatasetEvaluator(eval_type="key3_q_choices_a", eval_result_path=str(tmp_path / name)).run(
-        storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
+        storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label"
+    )
     return storage.written[0]

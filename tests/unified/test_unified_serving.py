@@ -52,8 +52,16 @@ def test_the_last_failure_gives_none_without_a_pause() -> None:
     assert len(server.calls) == 1
 
 
-@pytest.mark.parametrize("reply", [Reply(body=b"<html>"), Reply(body=b"{}"), Reply(text=None), Reply(fault="reset"),
-                                   Reply(status=302, headers={"Location": "http://127.0.0.1:1/"})])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=b"<html>"),
+        Reply(body=b"{}"),
+        Reply(text=None),
+        Reply(fault="reset"),
+        Reply(status=302, headers={"Location": "http://127.0.0.1:1/"}),
+    ],
+)
 def test_replies_without_an_answer(reply: Reply) -> None:
     with ChatServer(reply) as server:
         assert serving(server, max_retries=1).generate_from_input(["q"]) == [None]
@@ -73,8 +81,9 @@ def test_a_silent_server_runs_into_the_read_timeout() -> None:
 
 
 def test_reasoning_is_wrapped() -> None:
-    with ChatServer([Reply("42", reasoning="six by seven"),
-                     Reply("<think>a</think>\n<answer>b</answer>", reasoning="c")]) as server:
+    with ChatServer(
+        [Reply("42", reasoning="six by seven"), Reply("<think>a</think>\n<answer>b</answer>", reasoning="c")]
+    ) as server:
         client = serving(server, max_workers=1)
         assert client.generate_from_input(["q"]) == ["<think>six by seven</think>\n<answer>42</answer>"]
         assert client.generate_from_input(["q"]) == ["<think>a</think>\n<answer>b</answer>"]

@@ -55,16 +55,37 @@ def test_csv_cells_are_text(bench: Path) -> None:
     first = whole.step()
     first.write(first.read())
     assert whole.step().read("dict")[0] == {
-        "id": "007", "n": "", "when": "2024-01-01", "tags": '["a", "b"]', "f": "1.5"}
+        "id": "007",
+        "n": "",
+        "when": "2024-01-01",
+        "tags": '["a", "b"]',
+        "f": "1.5",
+    }
 
 
 def test_cells_without_a_json_form_become_text(bench: Path) -> None:
     first = storage(bench).step()
     when = datetime(2024, 1, 2)
-    path = first.write(pd.DataFrame({"cell": pd.Series(
-        [np.array([1, 2]), (1, 2), when, float("nan"), pd.NA, np.int64(3), "a\ud800b", {"k": (1,)}], dtype=object)}))
+    path = first.write(
+        pd.DataFrame(
+            {
+                "cell": pd.Series(
+                    [np.array([1, 2]), (1, 2), when, float("nan"), pd.NA, np.int64(3), "a\ud800b", {"k": (1,)}],
+                    dtype=object,
+                )
+            }
+        )
+    )
     assert [row["cell"] for row in read_records(path)] == [
-        "[1 2]", "(1, 2)", "2024-01-02 00:00:00", None, None, 3, "a?b", {"k": "(1,)"}]
+        "[1 2]",
+        "(1, 2)",
+        "2024-01-02 00:00:00",
+        None,
+        None,
+        3,
+        "a?b",
+        {"k": "(1,)"},
+    ]
 
 
 def test_reset_and_order_of_calls(bench: Path) -> None:

@@ -35,9 +35,19 @@ from datbench.unified.targets import normalize_targets
 from datbench.unified.text_match import normalize_text, text_match
 from datbench.unified.verdicts import parse_verdict
 
-ROWS = [case for name in ("key3_q_choices_a", "key3_q_choices_as", "key3_q_a_rejected", "key2_qa_semantic_judge",
-                          "key1_text_score", "hazards")
-        for case in cases(name) if not needs_formulas(case) and not needs_model(case)]
+ROWS = [
+    case
+    for name in (
+        "key3_q_choices_a",
+        "key3_q_choices_as",
+        "key3_q_a_rejected",
+        "key2_qa_semantic_judge",
+        "key1_text_score",
+        "hazards",
+    )
+    for case in cases(name)
+    if not needs_formulas(case) and not needs_model(case)
+]
 FRAMES = [case for case in cases("stats") if not needs_formulas(case) and not needs_model(case)]
 FORMULA_ROWS = [case for name in ("key2_qa", "key2_q_ma", "hazards") for case in cases(name) if needs_formulas(case)]
 
@@ -106,8 +116,10 @@ def _quick_only(answer: Any, truth: Any) -> bool:
 def test_rows_that_the_quick_comparison_decides() -> None:
     decided = 0
     for case in FORMULA_ROWS:
-        row = {role: decode(case["row"]).get(case["keys"].get(f"input_{role}_key", "generated_ans"))
-               for role in ("question", "target", "targets", "pred")}
+        row = {
+            role: decode(case["row"]).get(case["keys"].get(f"input_{role}_key", "generated_ans"))
+            for role in ("question", "target", "targets", "pred")
+        }
         try:
             outcome = ROW_SCORERS[case["eval_type"]](row, PARITY, _quick_only)
         except _Undecided:
