@@ -238,6 +238,7 @@ def test_narrow_screens_show_list_and_sample_in_turn(browser: Browser, page_path
     assert opened.active_id() == "db_chart_000002"
     tab.get_by_role("button", name="Next sample").click()
     assert opened.active_id() == "db_chart_000003"
+    expect(tab.get_by_role("button", name="Next sample")).to_be_focused()
     assert tab.evaluate("document.documentElement.scrollWidth") == 360
     tab.get_by_role("button", name="List").click()
     expect(tab.locator("#list")).to_be_visible()

@@ -112,12 +112,13 @@
     const kind = (column) => (columns[column].numeric ? "number" : "words");
     const head = element("tr", {}, ...columns.map(({ label }, column) =>
       element("th", { scope: "col", class: kind(column) }, label)));
-    const line = (cells, average) => element("tr", average ? { class: "average" } : {}, ...cells.map((cell, column) =>
+    const line = (cells, attributes) => element("tr", attributes, ...cells.map((cell, column) =>
       column === 0 ? element("th", { scope: "row", class: "words" }, readable(cell))
         : element("td", { class: kind(column) }, readable(cell))));
-    const body = element("tbody", {}, ...rows.map((cells) => line(cells, false)),
-      ...averages.map((cells) => line(cells, true)));
-    const table = element("table", {}, element("caption", { class: "unseen" }, title), element("thead", {}, head), body);
+    const body = element("tbody", {}, ...rows.map((cells) => line(cells, {})),
+      ...averages.map((cells) => line(cells, { class: "average" })));
+    const caption = element("caption", { class: "unseen" }, title);
+    const table = element("table", {}, caption, element("thead", {}, head), body);
     return element("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Table: ${title}` }, table);
   }
 
@@ -265,13 +266,17 @@
       "aria-setsize": view.shown.length, "aria-selected": position === view.active,
     },
     element("p", { class: "snippet" }, readable(start(sample.question, SNIPPET))),
-    element("p", { class: "about" }, element("span", { class: "state" }, report.states[sample.states[0]]),
-      ...sample.states.slice(1).map((state) => element("span", {}, report.states[state])),
+    element("p", { class: "about" }, ...states(sample, "also"),
       element("span", {}, readable(start(sample.dataset, SNIPPET))),
       element("span", { class: "id" }, readable(start(sample.id, SNIPPET)))));
     row.style.top = `${position * ROW_HEIGHT}px`;
     row.addEventListener("click", () => { select(position); open(); });
     return row;
+  }
+
+  function states(sample, rest) {
+    return sample.states.map((state, place) =>
+      element("span", { class: place === 0 ? `state ${state}` : rest }, report.states[state]));
   }
 
   function select(position) {
@@ -301,28 +306,38 @@
       block("References", ...(sample.references ?? [""]).map((answer) => text(answer, "answer"))));
     detail.replaceChildren(detailHead(sample), ...thumbnail(sample), block("Question", text(sample.question)), answers,
       block("Model answer", text(sample.output)), ...folded("Raw output, reasoning included", sample.raw),
-      ...judge(sample.judge), block("Score details", pairs(sample.details ?? [])), block("Source", pairs(sample.facts ?? [])));
+      ...judge(sample.judge), block("Score details", pairs(sample.details ?? [])),
+      block("Source", pairs(sample.facts ?? [])));
   }
 
   function detailHead(sample) {
     const step = (label, by) => {
       const button = element("button", { type: "button", "aria-label": `${label} sample` }, by < 0 ? "↑" : "↓");
       button.disabled = !view.shown[view.active + by];
-      button.addEventListener("click", () => select(view.active + by));
+      button.addEventListener("click", () => {
+        select(view.active + by);
+        const again = byId("detail").querySelector(`[aria-label="${label} sample"]`);
+        (again.disabled ? byId("detail") : again).focus(); // the button pressed is gone with the sample before
+      });
       return button;
     };
     const back = element("button", { type: "button", class: "back" }, "← List");
     back.addEventListener("click", close);
-    const capability = report.parts[sample.part].capability;
+    const place = `${number.format(view.active + 1)} of ${number.format(view.shown.length)}`;
     return element("header", {},
       element("div", { class: "steps" }, back, step("Previous", -1), step("Next", 1),
-        element("span", { class: "place" }, `${number.format(view.active + 1)} of ${number.format(view.shown.length)}`)),
+        element("span", { class: "place" }, place)),
       element("h3", {}, readable(startOf(sample.id))),
-      element("p", { class: "about" },
-        ...sample.states.map((state, place) => element("span", { class: place ? "flag" : `state ${state}` }, report.states[state])),
-        ...(sample.score === undefined ? [] : [element("span", {}, `score ${decimal(sample.score)}`)]),
-        ...(sample.reformatted === undefined ? [] : [element("span", {}, `${decimal(sample.reformatted)} if reformatted`)]),
-        element("span", {}, readable(capability)), element("span", {}, readable(start(sample.dataset, SNIPPET)))));
+      element("p", { class: "about" }, ...states(sample, "flag"), ...scores(sample),
+        element("span", {}, readable(report.parts[sample.part].capability)),
+        element("span", {}, readable(start(sample.dataset, SNIPPET)))));
+  }
+
+  function scores({ score, reformatted }) {
+    return [
+      ...(score === undefined ? [] : [element("span", {}, `score ${decimal(score)}`)]),
+      ...(reformatted === undefined ? [] : [element("span", {}, `${decimal(reformatted)} if reformatted`)]),
+    ];
   }
 
   const decimal = (value) => String(Math.round(value * 10000) / 10000);
