@@ -230,7 +230,7 @@ class _Client:
                 text = await _read(response)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as fault:
             self._pool.unreachable(replica, refused=True)
-            raise _Fault("cannot connect", connection=True) from fault
+            raise _Fault("cannot connect", quotable(str(fault), self._endpoints.key), connection=True) from fault
         except (asyncio.TimeoutError, aiohttp.ServerTimeoutError) as fault:
             self._pool.overloaded(replica, sent_at, 0.0)
             raise _Fault("timeout") from fault

@@ -183,8 +183,7 @@ class Pool:
         if sent_at >= replica.cut_at:
             replica.cut_at = now
             replica.in_slow_start = False
-            if pause is None:
-                pause = self._limits.backoff(replica.bursts)
+            pause = self._limits.backoff(replica.bursts) if pause is None else jitter(pause)
             replica.bursts += 1
             if self._limits.concurrency is None:
                 replica.limit = max(1.0, min(replica.limit, replica.in_flight) / 2)

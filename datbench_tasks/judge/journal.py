@@ -71,6 +71,8 @@ class Journal:
             os.fsync(self._handle)
         finally:
             os.close(self._handle)
+            if not self._size:
+                self._leave_no_trace()
             self._lock.release()
 
     def __contains__(self, key: str) -> bool:
@@ -101,6 +103,13 @@ class Journal:
             raise _cannot_write(self.path, fault) from fault
         self._remember(answer.key, answer.failure, self._size)
         self._size += len(data)
+
+    def _leave_no_trace(self) -> None:
+        """A pass that got no answer at all (a mistyped name, say) must not look like one."""
+        self.path.unlink()
+        Path(self._lock.lock_file).unlink()
+        if not any(self.path.parent.iterdir()):
+            self.path.parent.rmdir()
 
     def _sync_now_and_then(self) -> None:
         if self._sync is not None and not self._sync.done():

@@ -34,6 +34,16 @@ def test_an_answer_is_on_disk_before_the_next_is_asked_for(tmp_path):
         assert json.loads((tmp_path / "j.jsonl").read_text())["raw"] == "x"
 
 
+def test_an_empty_journal_leaves_no_trace_and_a_shared_folder_stays(tmp_path):
+    with Journal(tmp_path / "new" / "j.jsonl"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "kept").write_text("")
+    with Journal(tmp_path / "j.jsonl"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
 def test_failures_are_recorded_but_are_no_answers(tmp_path):
     with Journal(tmp_path / "j.jsonl") as journal:
         journal.add(Answer(KEYS[0], failure="HTTP 500"))

@@ -285,7 +285,7 @@ def test_a_refusal_is_status_4_and_leaves_no_judged_run(make_run, capsys, monkey
     assert "HTTP 401" in printed.err and "--api-key-env" in printed.err
     everything = printed.out + printed.err + "".join(p.read_text() for p in run.rglob("*") if p.is_file())
     assert "sk-marked-4711" not in everything
-    assert not list((run / "judge").rglob("*_results.json"))
+    assert not list((run / "judge").iterdir()), "a pass without any answer leaves no tag behind"
 
 
 def test_key_is_in_no_file_and_no_output_of_a_good_pass(make_run, capsys, monkeypatch):
