@@ -20,6 +20,7 @@ from datbench_tasks.reporting.report_tables import (
     rates_table,
     span,
 )
+from datbench_tasks.reporting.signature import differences
 from datbench_tasks.reporting.tables import NOTHING, Table
 
 BROAD, SLIM = 760, 340
@@ -37,7 +38,7 @@ def overview(report: Report, other: Report | None) -> dict[str, Any]:
         "signatures": list(_signatures(report, other)),
         "headline": list(_headline(report)),
         "rates": list(_rates(report.total)),
-        "problems": [problem.text for problem in report.problems],
+        "problems": [*(_incomparable(report, other) if other else ()), *(problem.text for problem in report.problems)],
         "notes": list(report.notes),
         "whole": ", ".join(report.directories),
         "sections": [
@@ -84,6 +85,14 @@ def _signatures(report: Report, other: Report | None) -> Iterator[dict[str, str]
     yield {"label": "Signature", "text": report.signature_line}
     if other:
         yield {"label": f"Second run, {other.model}", "text": other.signature_line}
+
+
+def _incomparable(report: Report, other: Report) -> Iterator[str]:
+    """What the signatures say against reading the two runs side by side."""
+    theirs = {figures.name for figures in other.capabilities}
+    shared = [figures.name for figures in report.capabilities if figures.name in theirs]
+    for difference in differences(report.signature, other.signature, shared):
+        yield f"not comparable with the second run: {difference}"
 
 
 def _headline(report: Report) -> Iterator[dict[str, str]]:

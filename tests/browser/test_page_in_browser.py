@@ -252,6 +252,7 @@ def test_a_second_run_stands_beside_the_first(browser: Browser, report: Report, 
     assert tab.locator("svg.broad circle.second").count() == 9 + 2 + 1
     expect(tab.locator("svg.broad")).to_contain_text("acme/small")
     expect(tab.locator("#signatures")).to_contain_text(weaker.signature_line)
+    expect(tab.locator(".notice")).to_contain_text("not comparable with the second run: judge")
     row = tab.get_by_role("table", name="Capabilities").get_by_role("row").filter(has_text="macro")
     expect(row).to_contain_text(f"{100 * (report.macro_accuracy - weaker.macro_accuracy):+.1f}".replace("-", "−"))
 
