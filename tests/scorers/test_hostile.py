@@ -9,24 +9,12 @@ import warnings
 import pytest
 from support.hang_guard import no_longer_than
 from support.hostile import HOSTILE
-from support.vectors import Case, dataset_names, evaluate, scorable_cases
+from support.vectors import dataset_names, evaluate, one_case_a_rule
 
 from datbench.scorers import SOURCE_DATASETS
 
 SECONDS_A_SCORER = 120
 """A guard against hangs for all outputs together; how fast they are is the benchmark's business."""
-
-RULE_KEYS = ("type", "l2_category", "question_type", "answer_type", "is_multi_turn", "has_target")
-"""Metadata keys that choose between the rules of one scorer."""
-
-
-def one_case_a_rule(name: str) -> list[Case]:
-    """The first case of each combination of rule-choosing metadata."""
-    cases: dict[str, Case] = {}
-    for case in scorable_cases(name):
-        metadata = json.loads(case["row"].get("metadata") or "{}")
-        cases.setdefault(json.dumps([metadata.get(key) for key in RULE_KEYS]), case)
-    return list(cases.values())
 
 
 @pytest.mark.parametrize("name", dataset_names())

@@ -12,6 +12,9 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 
 Case = dict[str, Any]
 
+RULE_KEYS = ("type", "l2_category", "question_type", "answer_type", "is_multi_turn", "has_target")
+"""Metadata keys that choose between the rules of one scorer."""
+
 
 def read_cases(name: str) -> list[Case]:
     """The cases of one vector file; lines end at line feeds only."""
@@ -31,6 +34,15 @@ def dataset_names() -> list[str]:
 def scorable_cases(name: str) -> list[Case]:
     """The cases whose row is well-formed."""
     return [case for case in read_cases(name) if not case.get("row_fault")]
+
+
+def one_case_a_rule(name: str) -> list[Case]:
+    """The first case of each combination of rule-choosing metadata."""
+    cases: dict[str, Case] = {}
+    for case in scorable_cases(name):
+        metadata = json.loads(case["row"].get("metadata") or "{}")
+        cases.setdefault(json.dumps([metadata.get(key) for key in RULE_KEYS]), case)
+    return list(cases.values())
 
 
 def evaluate(cases: list[Case]) -> DatBenchReport:
