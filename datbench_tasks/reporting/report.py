@@ -223,7 +223,12 @@ def _choose_parts(runs: Sequence[Run], judge: str | None, variant: str | None) -
         parts += [Part(task_run, folder) for task_run in tasks]
         dates = sorted({task_run.date for task_run in tasks})
         origins.append(f"{run.directory}: {', '.join(dates)}" + (f", judge pass {tag}" if tag else ""))
-    return sorted(parts, key=lambda part: (part.task_run.capability, part.task_run.task, part.task_run.date)), origins
+    return sorted(parts, key=_reading_order), origins
+
+
+def _reading_order(part: Part) -> tuple[str, ...]:
+    task_run = part.task_run
+    return task_run.capability, task_run.task, task_run.date, str(task_run.samples)
 
 
 def _figures(gathered: Gathered, means: Means) -> Figures:

@@ -195,6 +195,17 @@ def test_disjoint_parts_are_merged(tmp_path):
     assert merged.signature_line == whole.signature_line
 
 
+def test_the_order_in_which_parts_are_named_moves_no_number(tmp_path):
+    parts = [make_run(tmp_path / name, samples=40, capabilities=["document"]) for name in "ab"]
+    for directory, half in zip(parts, (slice(20, None), slice(20)), strict=True):
+        log = log_of(directory, "document")
+        log.write_text("".join(log.read_text().splitlines(keepends=True)[half]))
+    first, second = load_report(parts, dataset="none"), load_report(parts[::-1], dataset="none")
+    assert first.to_dict()["figures"] == second.to_dict()["figures"]
+    assert [outcome.id for outcome in first.outcomes] == sorted(outcome.id for outcome in first.outcomes)
+    assert list(first.results()) == list(second.results())
+
+
 def test_runs_that_are_no_parts_of_one_are_refused(tmp_path):
     first = make_run(tmp_path / "a", samples=9, capabilities=["counting"])
     with pytest.raises(InputError, match=r"db_counting_000000 is in two of the runs.*datbench-tasks compare"):
