@@ -59,6 +59,7 @@ def test_a_distance_of_exactly_one_half(scorer, expected):
 
 def test_infovqa_divides_by_the_length_in_capitals():
     assert INFOVQA.score(fields("ß"), "x")["score"] == 0.0  # distance 1 of 2
+    assert INFOVQA.score(fields("ab"), "aß")["score"] == pytest.approx(1 - 1 / 3)
     assert INFOVQA.score(fields("aß"), "xß")["score"] == pytest.approx(1 - 1 / 3)
 
 
@@ -261,6 +262,7 @@ def test_literals_warn_of_nothing():
     [
         ("doc", "\\title{a{b}c}", "c}", 1.0),  # to the first brace
         ("doc", "\\title{a\nb}x", "x", 1 / 11),  # not across lines
+        ("doc", "{x}\\title{y}", "{x}", 1.0),
         ("doc", "\\title[o]{a}", "\\title[o]{a}", 1.0),
         ("doc", "a\r\t\n b", "ab", 1.0),
         ("doc", "a\u00a0b", "ab", 1 - 1 / 3),
