@@ -89,4 +89,3 @@ def read_official(path: Path) -> Iterator[dict[str, Any]]:
 
 def _united(summaries: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
     return {name: value for summary in summaries for name, value in summary[key].items()}
-
