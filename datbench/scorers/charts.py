@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean_of
+from datbench.scorers.literals import read_literal
 
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
 
@@ -229,12 +228,10 @@ def _list_literal(text: str) -> list[Any] | None:
     """The list that a text is when read as a Python literal, or None. No code is run."""
     if text.lstrip()[:1] not in ("[", "("):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            value = ast.literal_eval(text)
-        except Exception:  # syntax, depth, memory: whatever cannot be read is no list
-            return None
+    try:
+        value = read_literal(text)
+    except ValueError:
+        return None
     return value if isinstance(value, list) else None
 
 

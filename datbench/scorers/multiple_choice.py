@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean_of
 from datbench.scorers.choice_letters import free_standing_letter, labelled_letter, letter_in_response
+from datbench.scorers.literals import read_literal
 from datbench.scorers.row_checks import list_of, texts_of
 
 _AI2D_CHOICES = "ABCD"
@@ -112,8 +112,8 @@ def _lettered(options: Sequence[Any]) -> Choices:
 @lru_cache(maxsize=4096)
 def _literal_list(text: str) -> Sequence[Any]:
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as fault:
+        value = read_literal(text)
+    except ValueError as fault:
         raise FieldError("options", "is text, but not that of a Python list") from fault
     if not isinstance(value, (list, tuple)):
         raise FieldError("options", f"must be the text of a list, is that of {type(value).__name__}")

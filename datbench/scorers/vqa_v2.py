@@ -7,31 +7,21 @@ from typing import Any
 
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean, mean_of
-from datbench.scorers.contractions import normalise_annotation, normalise_gold
+from datbench.scorers.contractions import agreement, normalise_annotation, normalise_gold
 from datbench.scorers.row_checks import list_of
-
-_ENOUGH_ANNOTATORS = 3
 
 
 def _score(fields: Fields, output: str) -> Details:
     prediction = extract_final_answer(output)
     annotations = fields["all_answers"]
     return {
-        "score": _agreement(normalise_annotation(prediction), [normalise_gold(a or "") for a in annotations or ()]),
+        "score": agreement(normalise_annotation(prediction), [normalise_gold(a or "") for a in annotations or ()]),
         "ground_truth_answers": annotations,
         "model_output": output,
         "pred_answer": prediction,
         "answer_type": fields["answer_type"],
         "question_type": fields["question_type"],
     }
-
-
-def _agreement(prediction: str, annotations: Sequence[str]) -> float:
-    """Mean, over the annotators, of the share of three others who gave the prediction; 0.0 without annotators."""
-    matches = [annotation == prediction for annotation in annotations]
-    total = sum(matches)
-    worth = {match: min(1.0, (total - match) / _ENOUGH_ANNOTATORS) for match in (True, False)}
-    return mean([worth[match] for match in matches])
 
 
 def _metrics(details: Sequence[Details]) -> dict[str, Any]:

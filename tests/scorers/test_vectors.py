@@ -29,6 +29,7 @@ HANGING = {
 def differences(expected: Any, got: Any, path: str = "") -> list[str]:
     """Where two values differ; floats within the tolerance, non-finite ones as texts."""
     if isinstance(expected, dict) and isinstance(got, dict):
+        got = {str(key): value for key, value in got.items()}  # in JSON the key None is a text
         found = [f"{path}.{key}: missing" for key in expected.keys() - got.keys()]
         found += [f"{path}.{key}: not expected" for key in got.keys() - expected.keys()]
         for key in expected.keys() & got.keys():
