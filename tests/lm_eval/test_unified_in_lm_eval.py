@@ -74,21 +74,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
+    model = f"pretrained={model_folder()},gguf_file={GGUF}"
     done = run(
-        "lm_eval",
-        "--model",
-        "hf",
-        "--model_args",
-        f"pretrained={model_folder()},gguf_file={GGUF},device=cpu",
-        "--tasks",
-        ",".join(ROWS),
-        "--include_path",
-        "../made",
-        "--batch_size",
-        1,
-        "--log_samples",
-        "--output_path",
-        "out",
+        *("lm_eval", "--model", "hf", "--model_args", model, "--device", "cpu", "--batch_size", 1),
+        *("--tasks", ",".join(ROWS), "--include_path", "../made", "--log_samples", "--output_path", "out"),
         cwd=elsewhere,
     )
     assert (elsewhere / "out").is_dir(), done.stdout + done.stderr
