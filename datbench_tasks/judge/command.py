@@ -40,14 +40,14 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Define the options."""
-    parser.add_argument("words", nargs="+", metavar="[export|import] RUN [FILE ...]", help="the run directory")
+    parser.add_argument("words", nargs="+", metavar="RUN", help="the run directory; see the three forms above")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where export writes")
-    add_judge_arguments(parser)
+    add_judge_arguments(parser, short=True)
 
 
-def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
-    """Define the options of a pass, for this command and for others that end in one."""
-    add_server_arguments(parser)
+def add_judge_arguments(parser: argparse.ArgumentParser, *, short: bool = False) -> None:
+    """Define the options of a pass, for this command and for others that end in one (``short``: see the options)."""
+    add_server_arguments(parser, short=short)
     add_local_arguments(parser)
     add_pass_arguments(parser)
 

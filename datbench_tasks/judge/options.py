@@ -18,12 +18,14 @@ from datbench_tasks.judge.requests import MAX_ANSWER_CHARS
 _OWN_FIELDS = ("model", "messages", "stream", "n")
 
 
-def add_server_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which served model to ask, and how hard."""
+def add_server_arguments(parser: argparse.ArgumentParser, *, short: bool = False) -> None:
+    """Which served model to ask, and how hard; ``short`` also accepts ``--model`` and ``--base-url``."""
     group = parser.add_argument_group("the judge's server")
-    group.add_argument("--judge-model", metavar="NAME", help="the model's name as its server knows it")
+    model, base_url = (("--model",), ("--base-url",)) if short else ((), ())
+    group.add_argument("--judge-model", *model, metavar="NAME", help="the model's name as its server knows it")
     group.add_argument(
         "--judge-base-url",
+        *base_url,
         metavar="URL",
         action="append",
         help="an OpenAI-compatible server; give it several times for replicas of one model",
