@@ -109,7 +109,7 @@ def _rates(total: Figures) -> Iterator[dict[str, str]]:
     yield _count("Lost to formatting", total.lost_to_formatting, total.samples)
     yield _count("Unscored", total.unscored, total.samples + total.missing)
     if total.unscored:
-        yield {"label": "If these were wrong – right", "value": span(total.bounds), "note": POOLED}
+        yield {"label": "Unscored wrong – right", "value": span(total.bounds), "note": f"accuracy, {POOLED}"}
 
 
 def _count(label: str, count: int, samples: int) -> dict[str, str]:

@@ -18,7 +18,7 @@ SAMPLES = 3 * len(PAYLOADS)
 ALLOWED_ELEMENTS = """
 a article b bdi body button caption circle code dd details div dl dt fieldset figure form h1 h2 h3 h4 head header html
 input kbd label legend li line link main meta noscript option p script section select small span style summary svg
-table tbody td text th thead title tr ul
+table tbody td text th thead title tr ul wbr
 """
 
 

@@ -62,7 +62,8 @@
     document.title = `${report.title} · DatBench report`;
     byId("title").append(readable(report.title));
     byId("signatures").append(...report.signatures.map(({ label, text }) =>
-      element("p", { class: "signature" }, element("span", {}, readable(label)), element("code", {}, readable(text)))));
+      element("p", { class: "signature" }, element("span", {}, readable(label)),
+        element("code", {}, ...breakable(text)))));
     byId("headline").append(...report.headline.map(({ label, value, note }) =>
       element("div", {},
         element("p", { class: "figure" }, value),
@@ -76,6 +77,9 @@
       ...report.notes.map((note) => element("p", { class: "remark" }, readable(note))));
     byId("pictures-and-tables").append(...report.sections.map(showSection));
   }
+
+  // A signature may break after its bars.
+  const breakable = (text) => text.split(/(?<=\|)/).flatMap((piece) => [readable(piece), element("wbr")]);
 
   function showSection({ heading, note, pictures, table }, position) {
     const id = `section-${position}`;
