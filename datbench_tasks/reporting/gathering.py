@@ -27,8 +27,10 @@ class Part:
     judged: Path | None
 
     def samples(self) -> Iterator[Sample]:
-        """The task's samples in order."""
-        return iter_judged(self.task_run, self.judged)
+        """The task's samples in order; a record that a defect left without a capability is filed under the task's."""
+        for sample in iter_judged(self.task_run, self.judged):
+            sample.record["capability"] = sample.record.get("capability") or self.task_run.capability
+            yield sample
 
 
 @dataclass(frozen=True)

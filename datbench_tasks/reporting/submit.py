@@ -1,6 +1,7 @@
 """Write a bundle of results that can be published, and that `datbench-tasks verify` can check.
 
-Refuses runs that are not complete: pending, missing, duplicated or unknown samples, --limit, blind and sample tasks.
+Refuses runs that are not complete: pending, missing, duplicated or unknown samples, scorer faults, --limit, blind and
+sample tasks.
 """
 
 from __future__ import annotations
@@ -80,6 +81,11 @@ def _refuse_incomplete(report: Report, chosen: list[str]) -> None:
     ]
     faults += [
         f"{name}: {limit}" for name, limit in report.signature["limit"].items() if name in chosen and limit is not None
+    ]
+    faults += [
+        f"{group.name}: {group.scorer_errors:,} samples that a scorer failed on (replay the run with a newer version)"
+        for group in report.capabilities
+        if group.name in chosen and group.scorer_errors
     ]
     if faults:
         raise IncompleteError(f"not submitted: {'; '.join(faults)}. Run what is missing, or name --capabilities")

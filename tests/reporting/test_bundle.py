@@ -15,8 +15,10 @@ from support.synthetic_run import make_run, rows
 
 from datbench import CAPABILITIES, DatBenchReport
 from datbench_tasks.cli import main
+from datbench_tasks.records import failed_record
 from datbench_tasks.reporting import load_report
 from datbench_tasks.reporting.bundle import SUMS, sums
+from datbench_tasks.runs import RECORD
 
 
 def submit(directory: Path, out: Path, *more: str) -> int:
@@ -267,6 +269,18 @@ def test_duplicated_samples_are_refused(tmp_path, capsys):
     log.write_text(log.read_text() * 2)
     assert submit(run, tmp_path / "b") == 3
     assert "scene: 1 sample logged more than once" in capsys.readouterr().err
+
+
+def test_samples_that_a_scorer_failed_on_are_counted_and_refused(tmp_path, capsys):
+    run = make_run(tmp_path / "run", samples=9, judged=True)
+    log = next(run.glob("*/*_datbench_scene.jsonl"))
+    row = next(rows("scene", 1))
+    line = json.loads(log.read_text())
+    log.write_text(json.dumps({**line, RECORD: failed_record(row, "x", KeyError("bbox"))}) + "\n")
+    (scene,) = (group for group in load_report(run, dataset="none").capabilities if group.name == "scene")
+    assert (scene.accuracy, scene.scorer_errors) == (0.0, 1)
+    assert submit(run, tmp_path / "b") == 3
+    assert "scene: 1 samples that a scorer failed on" in capsys.readouterr().err
 
 
 def test_a_directory_in_use_is_left_alone(run_directory, tmp_path):
