@@ -165,7 +165,10 @@ class _Client:
         first = await self._attempt(request, self._endpoints.parameters)
         if not first.cut_off_empty:
             return first
-        second = await self._attempt(request, with_raised_limit(self._endpoints.parameters, REPEAT_MAX_TOKENS))
+        try:
+            second = await self._attempt(request, with_raised_limit(self._endpoints.parameters, REPEAT_MAX_TOKENS))
+        except RefusedError:
+            return first  # the larger limit may be more than the server grants; that is no reason to stop the pass
         return replace(
             second,
             prompt_tokens=(first.prompt_tokens or 0) + (second.prompt_tokens or 0),

@@ -244,6 +244,17 @@ def test_an_empty_answer_at_the_limit_is_asked_once_more(journal, replies, text,
     assert totals.prompt_tokens == calls * (len("question 0") // 4)
 
 
+def test_a_repeat_that_the_server_refuses_leaves_the_empty_answer_and_the_pass_goes_on(journal):
+    def script(call: Call) -> Reply:
+        if call.body["max_tokens"] > 16:
+            return Reply("max_tokens is too large", status=400)
+        return Reply("", finish_reason="length") if call.text == "question 3" else Reply()
+
+    with ChatServer(script) as server:
+        totals = ask(journal, [server.base_url])
+    assert totals.answered == 20 and journal.get(make_requests(20)[3].key).raw == ""
+
+
 def test_body_holds_model_messages_and_parameters_only(journal):
     with ChatServer() as server:
         ask(journal, [server.base_url], 1, extra_body={"temperature": None, "top_k": 1}, max_tokens=5)
