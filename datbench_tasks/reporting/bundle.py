@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from datbench.jsonio import write_json, write_jsonl, write_text
 from datbench_tasks.errors import InputError
 from datbench_tasks.reporting.gathering import Collector, Gathered
 from datbench_tasks.reporting.model_card import eval_results, model_index, readme
-from datbench_tasks.reporting.official import sample_score, write_official
+from datbench_tasks.reporting.official import read_result_texts, result_text, sample_score, write_official
 from datbench_tasks.reporting.report import Report, assemble
 from datbench_tasks.reporting.signature import BY_CAPABILITY, SHARED, Signature
 from datbench_tasks.runs import Sample
@@ -176,16 +176,17 @@ def _sample(line: Line, run: Mapping[str, Any]) -> Sample:
 
 
 def _write_reports(
-    directory: Path, submission: Submission, report: Report, groups: Iterable[Gathered], lines: Lines
+    directory: Path, submission: Submission, report: Report, groups: Sequence[Gathered], lines: Lines
 ) -> None:
     """The official report of each capability, and the one of all."""
     shown = (lambda line: line) if submission.gold else without_gold
     signature = {"line": report.signature_line, "hash": report.signature_hash}
+    files = {gathered.capability: directory / f"report_{gathered.capability}.json" for gathered in groups}
     for gathered in groups:
         results = (sample_score(shown(line)) for line in lines(gathered.capability))
         head = {"summary": gathered.summary, "signature": signature}
-        write_official(directory / f"report_{gathered.capability}.json", head, results)
-    everything = (sample_score(shown(line)) for name in submission.capabilities for line in lines(name))
+        write_official(files[gathered.capability], head, map(result_text, results))
+    everything = (text for name in submission.capabilities for text in read_result_texts(files[name]))
     write_official(directory / "report.json", report.to_dict(), everything)
 
 

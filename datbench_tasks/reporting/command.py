@@ -13,7 +13,7 @@ from pathlib import Path
 
 from datbench.jsonio import dumps
 from datbench_tasks.errors import DONE, IncompleteError
-from datbench_tasks.reporting.official import write_official
+from datbench_tasks.reporting.official import result_text, write_official
 from datbench_tasks.reporting.report import Report, load_report
 from datbench_tasks.reporting.report_tables import closing_notes, csv_rows, report_tables
 from datbench_tasks.reporting.tables import WRITERS, as_csv
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     print(render(report, args.format), end="")
     first = args.runs[0]
     written = args.out or (first.with_suffix(".report.json") if first.is_file() else first / REPORT_FILE)
-    write_official(written, report.to_dict(), report.results())
+    write_official(written, report.to_dict(), map(result_text, report.results()))
     other = None if args.against is None else load_report(args.against, dataset=args.dataset, progress=True)
     if args.html:
         from datbench_tasks.reporting.images import image_source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,8 @@ from datbench.jsonio import dumps, write_atomically
 from datbench.report import SampleScore
 from datbench_tasks.reporting.figures import mean
 from datbench_tasks.reporting.outcomes import Outcome, verdict_of
+
+_INDENT = "\n    "
 
 VERDICT_COUNTS = ("judge_missing_responses", "judge_unparsed_verdicts")
 
@@ -65,26 +66,32 @@ def merge_summaries(summaries: Sequence[Mapping[str, Any]], outcomes: Sequence[O
     return merged | ({"scorer_errors": errors} if errors else {})
 
 
-def write_official(path: Path, head: Mapping[str, Any], results: Iterable[SampleScore]) -> None:
-    """Write ``head`` (summary and what stands beside it) and then "results", one at a time, atomically."""
+def write_official(path: Path, head: Mapping[str, Any], results: Iterable[str]) -> None:
+    """Write ``head`` (summary and what stands beside it) and then "results", one text at a time, atomically."""
 
     def write(file: IO[str]) -> None:
         file.write(dumps(dict(head), indent=2).rstrip().removesuffix("}").rstrip() + ',\n  "results": [')
-        separator = "\n    "
+        separator = _INDENT
         for result in results:
-            file.write(separator + dumps(vars(result)))
-            separator = ",\n    "
+            file.write(separator + result)
+            separator = f",{_INDENT}"
         file.write("\n  ]\n}\n")
 
     write_atomically(path, write)
 
 
-def read_official(path: Path) -> Iterator[dict[str, Any]]:
-    """The "results" of a file that ``write_official`` wrote, one at a time."""
-    with path.open(encoding="utf-8") as file:
+def result_text(result: SampleScore) -> str:
+    """One entry of "results" as JSON on one line."""
+    return dumps(vars(result))
+
+
+def read_result_texts(path: Path) -> Iterator[str]:
+    """The entries of "results" in a file of ``write_official``, as they were written."""
+    opening = _INDENT.lstrip("\n") + '{"id": '
+    with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
-            if line.startswith('    {"id"'):
-                yield json.loads(line.rstrip().removesuffix(","))
+            if line.startswith(opening):
+                yield line.strip("\n ").removesuffix(",")
 
 
 def _united(summaries: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:

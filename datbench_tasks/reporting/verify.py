@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         more = f"\n  and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
         raise InputError(f"{args.bundle} fails against {basis}:\n{shown}{more}")
     samples = sum(submission.signature["samples"].values())
-    print(f"pass: {samples:,} samples in {len(submission.capabilities)} capabilities, against {basis}")
+    print(f"pass: {samples:,} samples of {', '.join(submission.capabilities)}, against {basis}")
     return DONE
 
 

@@ -21,7 +21,7 @@ from datbench_tasks.reasoning import RULE
 from datbench_tasks.records import apply_verdict, build_record
 
 DATASET_ID = "DatologyAI/DatBench"
-REVISION = "4c1d0c9d0f6a47c0a8a5b6a3b4d1e2f3a4b5c6d7"
+REVISION = "0123456789abcdef0123456789abcdef01234567"
 MAX_NEW_TOKENS = 4096
 JUDGE_TAG = "judge-30b"
 JUDGE_MODEL = "acme/judge-30b"
