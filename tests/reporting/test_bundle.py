@@ -11,7 +11,7 @@ import pytest
 import yaml
 from datasets import Dataset
 from huggingface_hub.repocard_data import model_index_to_eval_results
-from support.synthetic_run import make_run, rows
+from support.synthetic_run import make_record, make_run, rows
 
 from datbench import CAPABILITIES, DatBenchReport
 from datbench_tasks.cli import main
@@ -190,12 +190,16 @@ def test_against_the_dataset_references_cannot_be_edited(bundle, data, tmp_path,
 
 def test_a_number_edited_in_a_report_is_named(bundle, tmp_path, capsys):
     copy = copy_of(bundle, tmp_path)
-    content = json.loads((copy / "report_math.json").read_text())
-    content["summary"]["overall_accuracy"] += 1e-12
-    (copy / "report_math.json").write_text(json.dumps(content))
+    path = copy / "report_math.json"
+    accuracy = json.loads(path.read_text())["summary"]["overall_accuracy"]
+    path.write_text(path.read_text().replace(f'"overall_accuracy": {accuracy}', '"overall_accuracy": 0.99', 1))
     seal(copy)
     assert main(["verify", str(copy), "--offline"]) == 5
-    assert "report_math.json: summary.overall_accuracy is " in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert (
+        f'report_math.json: line 3 is \'"overall_accuracy": 0.99,\', computed \'"overall_accuracy": {accuracy}'
+        in printed
+    )
 
 
 def test_stray_files_and_missing_files_are_named(bundle, tmp_path, capsys):
@@ -292,3 +296,16 @@ def test_a_directory_in_use_is_left_alone(run_directory, tmp_path):
 def test_the_sums_are_those_of_sha256sum(bundle):
     listed = dict(line.split("  ")[::-1] for line in (bundle / SUMS).read_text().splitlines())
     assert listed["README.md"] == hashlib.sha256((bundle / "README.md").read_bytes()).hexdigest()
+
+
+def test_lone_surrogates_survive_submitting_and_verifying(tmp_path):
+    run = make_run(tmp_path / "run", samples=9, judged=True)
+    log = next(run.glob("*/*_datbench_document.jsonl"))
+    row = next(rows("document", 1))
+    line = json.loads(log.read_text())
+    record = make_record(row, "the \ud835 sign", line[RECORD]["run"], 0)
+    log.write_text(json.dumps({**line, RECORD: record}) + "\n")
+    assert submit(run, tmp_path / "b") == 0
+    assert main(["verify", str(tmp_path / "b"), "--offline"]) == 0
+    assert main(["report", str(run), "--dataset", "none", "--allow-incomplete"]) == 0
+    assert "\\ud835" in (run / "datbench_report.json").read_text()
