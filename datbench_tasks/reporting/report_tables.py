@@ -144,7 +144,7 @@ def _accuracy_row(name: str, group: Figures) -> tuple[str, ...]:
         span(group.interval),
         rate(group.graded_accuracy) if differs else NOTHING,
         rate(group.direct_accuracy),
-        rate(group.judge_accuracy),
+        "pending" if 0 < group.pending == group.judge_samples else rate(group.judge_accuracy),
         f"{group.samples:,}",
         _count(group.pending),
         _count(group.missing),

@@ -78,6 +78,8 @@ def test_pending_samples_count_as_wrong_and_bound_the_accuracy(tmp_path):
     assert math.bounds == (right / 30, (right + 10) / 30)
     assert len(report.unscored()["pending"]) == 10
     assert [found.kind for found in report.problems] == ["pending"]
+    accuracy = report_tables(report)[0]
+    assert accuracy.rows[0][accuracy.columns.index("judge")] == "pending"
 
 
 def test_unparsed_verdicts_score_zero_and_are_listed(judged):
