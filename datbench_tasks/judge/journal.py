@@ -138,7 +138,7 @@ class Journal:
         if not failure:
             self._places[digest] = offset
             self._failures.pop(digest, None)
-        elif digest not in self._places:
+        else:
             self._failures[digest] = failure
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:

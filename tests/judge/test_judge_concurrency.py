@@ -97,6 +97,13 @@ def test_dead_replica_is_set_aside_and_asked_again_later():
     assert dead.can_take(now + 2) and dead.limit == 1
 
 
+def test_other_requests_of_the_same_outage_do_not_set_it_aside_for_longer():
+    pool = proven_pool(2, concurrency=8)
+    for _ in range(8):
+        pool.unreachable(pool.replicas[0], refused=True)
+    assert pool.replicas[0].can_take(time.monotonic() + 2)
+
+
 def test_a_single_broken_connection_does_not_set_aside():
     pool = proven_pool(2, concurrency=8)
     pool.unreachable(pool.replicas[0], refused=False)
