@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import sys
 import traceback
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("datbench_tasks.reporting.compare", "paired comparison of runs"),
     "submit": ("datbench_tasks.reporting.submit", "write a bundle that can be published and verified"),
     "verify": ("datbench_tasks.reporting.verify", "score a bundle again and check every number"),
+    "push": ("datbench_tasks.reporting.push", "push judged results where the host pushes its own"),
     "unified": ("datbench_tasks.unified.command", "score a table of questions and answers"),
     "new-task": ("datbench_tasks.unified.new_task", "make a host task from a table"),
 }
@@ -43,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"datbench-tasks: no command {name!r}; known: {', '.join(COMMANDS)}", file=sys.stderr)
         return USAGE
     debug = "--debug" in rest
+    _print_whatever_comes()
     try:
         module = importlib.import_module(COMMANDS[name][0])
         parser = argparse.ArgumentParser(
@@ -62,6 +65,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommandError as fault:
         print(f"datbench-tasks {name}: {fault}", file=sys.stderr)
         return fault.status
+    except OSError as fault:
+        if debug:
+            traceback.print_exc()
+        place = f"{fault.filename}: " if fault.filename else ""
+        print(f"datbench-tasks {name}: {place}{fault.strerror or fault}; files written before are whole", file=sys.stderr)
+        return OWN_FAULT
     except KeyboardInterrupt:
         print(f"datbench-tasks {name}: interrupted", file=sys.stderr)
         return 130
@@ -73,6 +82,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return OWN_FAULT
+
+
+def _print_whatever_comes() -> None:
+    """No locale and no lone surrogate in an id may end a command that has done its work."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _overview() -> str:
