@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from support.unified_vectors import (
 
 from datbench.unified import UnifiedBenchDatasetEvaluator, local_model
 from datbench.unified.likelihood import ModelSource, log_likelihoods, model_source, perplexities
+from datbench.unified.tables import read_records, write_records
+from datbench_tasks.cli import main
 
 ROWS = [
     case
@@ -136,3 +139,29 @@ def test_a_real_model_prefers_what_is_true_and_well_said(small_model: Any) -> No
     assert values is not None and values[0] > values[1]
     fluent, scrambled = perplexities(small_model, ["The cat sat on the mat.", "mat the on cat The. sat"]) or (0, 0)
     assert 1 < fluent < scrambled
+
+
+@pytest.mark.parametrize(
+    ("eval_type", "columns", "pred"),
+    [
+        ("key1_text_score", ["--text", "t"], None),
+        ("key3_q_choices_a", ["--question", "t", "--choices", "choices", "--label", "label"], 1),
+        ("key3_q_a_rejected", ["--question", "t", "--better", "t", "--rejected", "t"], "tie"),
+    ],
+)
+def test_the_command_scores_with_a_local_model(
+    sources: list[ModelSource], tmp_path: Path, eval_type: str, columns: list[str], pred: Any
+) -> None:
+    write_records(tmp_path / "b.jsonl", [{"t": "alpha", "choices": ["Tuesday", "a"], "label": 1}])
+    out = tmp_path / "out.jsonl"
+    command = ["unified", str(tmp_path / "b.jsonl"), "--eval-type", eval_type, *columns, "--local-model", "toy-bigram"]
+    assert main([*command, "--out", str(out)]) == 0
+    (row,) = read_records(out)
+    assert row["eval_valid"] is True
+    if pred == "tie":
+        likelihoods = json.loads(row["eval_pred"])
+        assert likelihoods["ll_better"] == likelihoods["ll_rejected"]
+        assert row["eval_score"] == 0.0
+    else:
+        assert row["eval_pred"] == pred
+    assert sources == [ModelSource("toy-bigram")]
