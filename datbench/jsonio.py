@@ -49,8 +49,10 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], No
             os.fsync(file.fileno())
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(target)
-    except BaseException:
+    except BaseException as fault:
         Path(name).unlink(missing_ok=True)
+        if isinstance(fault, OSError) and fault.filename in (None, name):
+            fault.filename = str(target)
         raise
 
 

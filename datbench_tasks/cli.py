@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         place = f"{fault.filename}: " if fault.filename else ""
-        print(f"datbench-tasks {name}: {place}{fault.strerror or fault}; files written before are whole", file=sys.stderr)
+        print(f"datbench-tasks {name}: {place}{fault.strerror or fault}", file=sys.stderr)
         return OWN_FAULT
     except KeyboardInterrupt:
         print(f"datbench-tasks {name}: interrupted", file=sys.stderr)

@@ -110,15 +110,20 @@ def open_run(directory: str | Path, *, date: str | None = None, model: str | Non
     return Run(directory, _model_name(folder, tasks), tuple(tasks))
 
 
-def iter_samples(task_run: TaskRun) -> Iterator[Sample]:
+def iter_samples(task_run: TaskRun, *, check_values: bool = True) -> Iterator[Sample]:
     """Samples of a task in doc_id order (by id where only our copy knows a sample), one in memory at a time.
 
     Identical duplicates are merged. Our copy fills in what the host's log lacks.
 
+    Args:
+        task_run: the task.
+        check_values: refuse records that no numbers can be made of; False for who wants the outputs alone.
+
     Raises:
-        InputError: no samples, an unreadable line (names file and line), or differing duplicates (names ids).
+        InputError: no samples, an unreadable line or record (names file and line), or differing duplicates (names
+            ids).
     """
-    with SampleIndex() as index:
+    with SampleIndex(check_values) as index:
         if task_run.samples is not None:
             index.add_log(task_run.samples)
         if len(index.places) < _declared_count(task_run):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datbench_tasks.errors import InputError
+from datbench_tasks.record_checks import record_problem
 
 RECORD = "datbench_record"
 RECORD_SCHEMA = 1
@@ -19,6 +20,7 @@ _SHOWN = 5
 # How the host writes a line; quotation marks inside a JSON text are escaped, so no answer can pass for these.
 _DOC_ID = b'{"doc_id": '
 _RECORD_ID = b'"datbench_record": {"schema": 1, "id": "'
+_LONGEST_DOC_ID = 18
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class _Place:
 class SampleIndex:
     """Where each sample's line lies: id -> place. Holds offsets, never samples; closes its files as a context."""
 
+    check_values: bool = True
     places: dict[str, _Place] = field(default_factory=dict)
     open_files: dict[Path, IO[bytes]] = field(default_factory=dict)
 
@@ -123,8 +126,16 @@ class SampleIndex:
         file.seek(place.offset)
         content = parse_line(file.readline(), place.path, place.number)
         if place.path.parent.name == COPIES_FOLDER:
-            return Sample({}, _checked_record(content, place))
-        return _from_log_line(content, place)
+            sample = Sample({}, _checked_record(content, place))
+        else:
+            sample = _from_log_line(content, place)
+        found = record_problem(sample.record) if self.check_values else None
+        if found:
+            raise InputError(
+                f"{place.path}, line {place.number}: {sample.record['id']!r}: {found}; "
+                "remove the line, or replay the log to score it again"
+            )
+        return sample
 
 
 def _log_ids(path: Path) -> Iterator[tuple[_Place, str]]:
@@ -149,7 +160,7 @@ def _quick_ids(line: bytes) -> tuple[int | None, str | None]:
         return None, None
     doc_id = line[len(_DOC_ID) : line.find(b",")]
     sample_id = line[start : line.find(b'"', start)]
-    if not doc_id.isdigit() or not sample_id.isascii() or b"\\" in sample_id:
+    if not doc_id.isdigit() or len(doc_id) > _LONGEST_DOC_ID or not sample_id.isascii() or b"\\" in sample_id:
         return None, None
     return int(doc_id), sample_id.decode("ascii")
 

@@ -83,10 +83,21 @@ class Collector:
             self._judges.add((judge["model"], judge.get("prompt_hash") or ""))
 
     def gathered(self) -> Gathered:
-        """What was collected, sorted by id, as though it were complete."""
+        """What was collected, sorted by id, as though it were complete.
+
+        Raises:
+            InputError: the metrics of a source dataset cannot be made of the records' details.
+        """
         outcomes = tuple(sorted(self._outcomes, key=lambda outcome: outcome.id))
         scores = sorted(self._scores, key=lambda score: score.id)
-        summary = summarize(self.capability, scores, sum("scorer_error" in outcome.flags for outcome in outcomes))
+        errors = sum("scorer_error" in outcome.flags for outcome in outcomes)
+        try:
+            summary = summarize(self.capability, scores, errors)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+            raise InputError(
+                f"{self.capability}: score_details that no scorer of ours wrote ({type(fault).__name__}: {fault}); "
+                "replay the log to score it again"
+            ) from fault
         return Gathered(
             capability=self.capability,
             outcomes=outcomes,

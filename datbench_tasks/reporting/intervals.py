@@ -26,7 +26,7 @@ class Interval(NamedTuple):
 
 def seed_of(*texts: str) -> int:
     """A seed of 128 bits that depends on every text."""
-    return int.from_bytes(hashlib.sha256("\0".join(texts).encode()).digest()[:16], "big")
+    return int.from_bytes(hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()[:16], "big")
 
 
 def bootstrap_means(

@@ -1,0 +1,68 @@
+"""What a record must be for numbers to be made of it; logs get edited, merged and cut off between writing and reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+EVAL_MODES = ("direct", "judge")
+
+_ABSENT = type(None)
+_TEXT, _LIST, _OBJECT = (str, _ABSENT), (list, _ABSENT), (dict, _ABSENT)
+_TYPES: dict[str, tuple[type, ...]] = {
+    "capability": (str,),
+    "dataset": _TEXT,
+    "source_info": _OBJECT,
+    "eval_metrics": _OBJECT,
+    "question": _TEXT,
+    "all_answers": (list, str, _ABSENT),
+    "judge_prompt": _TEXT,
+    "scorer_input": _OBJECT,
+    "output": _TEXT,
+    "raw_output": _TEXT,
+    "flags": _LIST,
+    "run": _OBJECT,
+    "judge": _OBJECT,
+    "score_details": _OBJECT,
+}
+_NAMES = {str: "a text", list: "a list", dict: "an object"}
+_LARGEST = 1e300
+
+
+def record_problem(record: Mapping[str, Any]) -> str | None:
+    """What is wrong with a record that has an id and a known schema, None if nothing is.
+
+    >>> record_problem({"capability": "math", "eval_mode": "direct", "score": 2.0, "score_details": {}})
+    'score is 2.0, must be a number from 0 to 1'
+    """
+    for key, types in _TYPES.items():
+        if not isinstance(record.get(key), types):
+            wanted = " or ".join(_NAMES[kind] for kind in types if kind in _NAMES)
+            return f"{key} is {_shown(record.get(key))}, must be {wanted}"
+    if record.get("eval_mode") not in EVAL_MODES:
+        return f"eval_mode is {_shown(record.get('eval_mode'))}, must be direct or judge"
+    if not all(isinstance(flag, str) for flag in record.get("flags") or ()):
+        return "flags must be texts"
+    if not record.get("pending") and not isinstance(record.get("score_details"), dict):
+        return "score_details is missing"
+    for key in ("score", "score_if_reformatted"):
+        value = record.get(key)
+        if value is None and (key != "score" or record.get("pending")):
+            continue
+        if not is_number(value) or not 0 <= value <= 1:
+            return f"{key} is {_shown(value)}, must be a number from 0 to 1"
+    discrimination = (record.get("eval_metrics") or {}).get("discrimination")
+    if discrimination is not None and not is_number(discrimination):
+        return f"discrimination is {_shown(discrimination)}, must be a number"
+    return None
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number to calculate with: no NaN, no infinity, no integer beyond the range of a float."""
+    return isinstance(value, (int, float)) and -_LARGEST < value < _LARGEST
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (str, int, float, _ABSENT)) and not (isinstance(value, int) and abs(value) > _LARGEST):
+        return ascii(value)[:40]
+    return f"of type {type(value).__name__}"
