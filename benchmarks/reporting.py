@@ -1,62 +1,64 @@
-"""Time and memory of the reporting commands on a synthetic run.
+"""Time and memory of the reporting commands on a made-up run of a reasoning model, judged.
 
-    python benchmarks/reporting.py --samples 45000
-
-Each command runs in a process of its own; the target is 60 s and 1 GB for 45,000 samples on two idle cores.
+Each command runs in a process of its own; the aim is 60 s and 1 GB for 45,000 samples on two idle cores.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = {
-    "report": ["report", "RUN", "--allow-incomplete"],
-    "report --html": ["report", "RUN", "--allow-incomplete", "--html", "DIR/page.html"],
-    "compare": ["compare", "RUN", "OTHER"],
-    "submit": ["submit", "RUN", "--out", "DIR/bundle", "--model-name", "acme/vlm"],
-    "verify --offline": ["verify", "DIR/bundle", "--offline"],
+from support.synthetic_run import make_run
+
+from benchmarks.measure import (
+    MEMORY,
+    WALL,
+    Row,
+    Sizes,
+    command_line,
+    cost_of,
+    in_child,
+    read_as_json,
+    wall_seconds,
+)
+
+COMMANDS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "report": (["report", "run", "--allow-incomplete"], ["run"]),
+    "report --html": (["report", "run", "--allow-incomplete", "--html", "page/page.html"], ["run"]),
+    "compare": (["compare", "run", "other"], ["run", "other"]),
+    "submit": (["submit", "run", "--out", "bundle", "--model-name", "acme/vlm"], ["run"]),
+    "verify --offline": (["verify", "bundle", "--offline"], ["bundle"]),
 }
+"""Name -> (arguments, folders that the command reads); folders are those of one benchmark directory."""
+
+SEEDS = {"run": 0, "other": 1}
+PLACES = {*SEEDS, "page", "bundle"}
+AIM_MIB = 1_000
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=45_000)
-    samples = parser.parse_args().samples
-    with tempfile.TemporaryDirectory() as folder:
-        places = {"RUN": f"{folder}/run", "OTHER": f"{folder}/other", "DIR": folder}
-        for place, seed in (("RUN", "0"), ("OTHER", "1")):
-            generate = [sys.executable, str(ROOT / "tests/support/synthetic_run.py"), places[place], "--judged"]
-            subprocess.run([*generate, "--reasoning", "--samples", str(samples), "--seed", seed], check=True)
-        print(f"{samples:,} samples\n\n{'command':<18} {'wall s':>8} {'CPU s':>8} {'peak MB':>8}")
-        for name, arguments in COMMANDS.items():
-            filled = [_filled(argument, places) for argument in arguments]
-            wall, cpu, peak = measure([sys.executable, "-m", "datbench_tasks.cli", *filled])
-            print(f"{name:<18} {wall:>8.1f} {cpu:>8.1f} {peak:>8.0f}", flush=True)
+def run(sizes: Sizes) -> list[Row]:
+    """Time of each command at three sizes, and its memory."""
+    return [row for samples in sizes.steps(sizes.samples) for row in command_rows(samples)]
 
 
-def measure(command: list[str]) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and peak megabytes of a command that must succeed."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    errors = process.stderr.read() if process.stderr else b""
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{' '.join(command)} failed:\n{errors.decode()}")
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+def command_rows(samples: int) -> list[Row]:
+    """All commands on two runs of so many samples."""
+    found = []
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
+        for name, seed in SEEDS.items():
+            in_child(make_judged_run, str(folder / name), samples, seed)
+        for name, (arguments, inputs) in COMMANDS.items():
+            logs = [file for place in inputs for file in (folder / place).rglob("*.jsonl")]
+            reading = wall_seconds(lambda logs=logs: read_as_json(logs))
+            filled = [folder / word if Path(word).parts[0] in PLACES else word for word in arguments]
+            cost = cost_of(command_line(*filled))
+            found.append(Row(name, samples, cost.wall, WALL, "reading its sample logs as JSON", reading))
+            found.append(Row(f"{name}, memory", samples, cost.peak, MEMORY, "aim for 45,000 samples", AIM_MIB))
+    return found
 
 
-def _filled(argument: str, places: dict[str, str]) -> str:
-    for name, path in places.items():
-        argument = path + argument.removeprefix(name) if argument.split("/", maxsplit=1)[0] == name else argument
-    return argument
-
-
-if __name__ == "__main__":
-    main()
+def make_judged_run(directory: str, samples: int, seed: int) -> None:
+    """A judged run of a model that reasons."""
+    make_run(Path(directory), samples=samples, seed=seed, judged=True, reasoning=True)

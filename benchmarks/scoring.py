@@ -1,32 +1,23 @@
-"""How fast the scorers are: samples per second through ``DatBenchEvaluator.compute_metrics``.
+"""How fast the scorers are, in processor seconds through ``DatBenchEvaluator.compute_metrics``, reading apart.
 
-    python benchmarks/scoring.py [--json FILE] [--no-hostile]
-
-Prints samples per second for each source dataset over its golden cases and for all of them mixed (each case
-once), after a warm-up; the first evaluation of a fresh process apart (lazy imports, dictionaries); page-long OCR
-answers; the slowest hostile output of each scorer; peak memory; and a pure-Python loop, so that figures of
-different machines and days compare. See scoring.md for figures and for where the time goes.
+The golden cases of each source dataset, and all of them mixed, after a warm-up; the first evaluation of a fresh
+process (lazy imports, dictionaries); page-long OCR answers; the slowest hostile outputs; peak memory. scoring.md tells
+where the time goes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import resource
-import subprocess
-import sys
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from support.hostile import HOSTILE
+from support.hostile import HOSTILE, SIZE
 from support.vectors import Case, dataset_names, one_case_a_rule, scorable_cases
 
+from benchmarks.measure import CPU, MEMORY, Row, Sizes, cpu_seconds, in_child, loop_seconds
 from datbench import SOURCE_DATASETS, DatBenchEvaluator, VLMResponse
 
 REFERENCE_LOOP = 0.24
@@ -43,15 +34,17 @@ PUBLISHED = {
 """Samples per second of the published library on the same cases (the lower end where a range is known)."""
 
 AIMS = {
-    **PUBLISHED, "docvqa": 25_000, "ocr-vqa": 25_000, "text-vqa": 25_000, "vqa-v2": 25_000, "mathvision": 15_000,
-    "ocrbench-v2": 8_000, "cc-ocr-kie": 4_000, "cc-ocr-doc_parsing": 4_000, "mixed": 15_000, "page, English": 300,
-    "page, Chinese": 100,
+    "docvqa": 25_000, "ocr-vqa": 25_000, "text-vqa": 25_000, "vqa-v2": 25_000, "mathvision": 15_000,
+    "ocrbench-v2": 8_000, "cc-ocr-kie": 4_000, "cc-ocr-doc_parsing": 4_000, "mixed": 15_000,
 }  # fmt: skip
+"""Samples per second aimed at where that is more than the published library reaches, on its machine."""
 
-MIN_SECONDS = 0.4
+PAGE_AIMS = {"English": 300, "Chinese": 100}
+
 ROUNDS = 5
 PAGES = 30
 PAGE_CHARACTERS = 4_000
+SHOWN = 5
 SCRIPTS = {
     "English": (" ", ",", "full-page OCR en"),
     "Chinese": ("", "，", "full-page OCR cn"),
@@ -59,15 +52,34 @@ SCRIPTS = {
 """Gap between words, comma, task type."""
 
 
-def calibrate() -> float:
-    """Seconds for ten million additions in a pure-Python loop, the best of three."""
-    return min(_seconds(lambda: sum(i for i in range(10**7))) for _ in range(3))
+def run(sizes: Sizes) -> list[Row]:
+    """All rows; ``CPU s`` of one pass over the items."""
+    warnings.simplefilter("ignore")
+    speed = loop_seconds() / REFERENCE_LOOP
+    before = peak_memory()
+    names = [name for name in dataset_names() if name in SOURCE_DATASETS and measured_cases(name)]
+    rows = [dataset_row(name, measured_cases(name), sizes.seconds, speed) for name in names]
+    everything = [case for name in names for case in measured_cases(name)]
+    for times in sizes.steps(sizes.repeats):
+        rows.append(dataset_row("mixed", repeated(everything, times), sizes.seconds, speed))
+        memory = peak_memory()
+        rows.append(Row("score mixed, memory", len(everything) * times, memory, MEMORY, "before scoring", before))
+    rows += [page_row(language, speed) for language in SCRIPTS]
+    cold = [cold_row(name, len(measured_cases(name))) for name in names[: None if sizes.hostile else 2]]
+    hostile = [hostile_row(name) for name in names] if sizes.hostile else []
+    return rows + slowest(cold) + slowest(hostile)
 
 
 def measured_cases(name: str) -> list[Case]:
     """The golden cases that the published library gets through."""
-    cases = scorable_cases(name)
-    return [case for case in cases if "raises" not in case and not case.get("hangs")]
+    return [case for case in scorable_cases(name) if "raises" not in case and not case.get("hangs")]
+
+
+def repeated(cases: list[Case], times: int) -> list[Case]:
+    """The cases so many times over, each with an id of its own."""
+    return [
+        case | {"row": case["row"] | {"id": f"{case['row']['id']} {copy}"}} for copy in range(times) for case in cases
+    ]
 
 
 def evaluation(cases: list[Case]) -> Callable[[], Any]:
@@ -77,22 +89,63 @@ def evaluation(cases: list[Case]) -> Callable[[], Any]:
     return lambda: evaluator.compute_metrics(responses)
 
 
-def samples_per_second(cases: list[Case]) -> float:
-    """The best of several rounds, each long enough to measure, after a warm-up."""
-    evaluate = evaluation(cases)
-    repeats = max(1, round(MIN_SECONDS / ROUNDS / max(_seconds(evaluate), _seconds(evaluate), 1e-6)))
+def best_seconds(call: Callable[[], Any], least: float) -> float:
+    """Seconds of one call: the best of several rounds that take ``least`` together, after a warm-up."""
+    repeats = max(1, round(least / ROUNDS / max(cpu_seconds(call), cpu_seconds(call), 1e-6)))
 
     def one_round() -> None:
         for _ in range(repeats):
-            evaluate()
+            call()
 
-    return len(cases) * repeats / min(_seconds(one_round) for _ in range(ROUNDS))
+    return min(cpu_seconds(one_round) for _ in range(ROUNDS)) / repeats
 
 
-def cold_start(name: str) -> float:
-    """Seconds of the first evaluation of a dataset's cases in a fresh process, imports of scorers included."""
-    command = [sys.executable, __file__, "--cold", name]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+def dataset_row(name: str, cases: list[Case], least: float, speed: float) -> Row:
+    """One source dataset against the published library, or against reading the cases where that has no figure."""
+    seconds = best_seconds(evaluation(cases), least)
+    if name in PUBLISHED:
+        bound, bound_seconds = "published library, scaled by the loop", len(cases) / PUBLISHED[name] * speed
+    else:
+        texts = [json.dumps(case) for case in cases]
+        bound, bound_seconds = "reading the cases as JSON", best_seconds(lambda: [*map(json.loads, texts)], least)
+    return Row(f"score {name}", len(cases), seconds, CPU, bound, bound_seconds, aim_note(AIMS.get(name), speed))
+
+
+def aim_note(aim: int | None, speed: float) -> str:
+    """An aim in samples per second, as it is on this machine."""
+    return f"aim {aim:,}/s where the loop takes {REFERENCE_LOOP} s, {aim / speed:,.0f}/s here" if aim else ""
+
+
+def page_row(language: str, speed: float) -> Row:
+    """Page-long answers; no page is scored twice, since some work on a text is kept."""
+    rounds = [pages(language, seed) for seed in range(ROUNDS + 1)]
+    seconds = min([cpu_seconds(evaluation(cases)) for cases in rounds][1:])
+    bound, alone = PAGE_BOUNDS[language]
+    texts = [(case["row"]["answer"], case["output"]) for case in rounds[-1]]
+    bound_seconds = cpu_seconds(lambda: [alone(*pair) for pair in texts])
+    return Row(
+        f"score pages, {language}", PAGES, seconds, CPU, bound, bound_seconds, aim_note(PAGE_AIMS[language], speed)
+    )
+
+
+def _edit_distance(answer: str, output: str) -> None:
+    from rapidfuzz.distance import Levenshtein
+
+    Levenshtein.distance(answer, output)
+
+
+def _segmentation(*texts: str) -> None:
+    import jieba
+
+    for text in texts:
+        jieba.lcut(text)
+
+
+PAGE_BOUNDS = {
+    "English": ("the edit distance by characters alone", _edit_distance),
+    "Chinese": ("jieba's own segmentation alone", _segmentation),
+}
+"""What no scorer of such pages can do without (rapidfuzz), or what it would otherwise call (jieba)."""
 
 
 def pages(language: str, seed: int) -> list[Case]:
@@ -129,89 +182,34 @@ def vocabulary(language: str) -> tuple[list[str], list[float]]:
     return words, [1 / rank for rank in range(1, len(words) + 1)]
 
 
-def pages_per_second(language: str) -> float:
-    """As ``samples_per_second``, but no page is scored twice: some work on a text is kept."""
-    rounds = [evaluation(pages(language, seed)) for seed in range(ROUNDS + 1)]
-    return PAGES / min(_seconds(evaluate) for evaluate in rounds[1:])
+def cold_row(name: str, cases: int) -> Row:
+    """The first evaluation in a fresh process, imports of scorers included, against the second."""
+    (first, second), _ = in_child(first_and_second, name)
+    return Row(f"first evaluation, {name}", cases, first, CPU, "the second in that process", second)
 
 
-def slowest_hostile(name: str) -> tuple[float, str]:
-    """Seconds and name of the hostile output that takes longest, over all rules of a dataset's scorer."""
-    return max(
-        (_seconds(evaluation([case | {"output": output}])), label)
+def first_and_second(name: str) -> tuple[float, float]:
+    """Seconds of the first two evaluations of a dataset's cases."""
+    warnings.simplefilter("ignore")
+    evaluate = evaluation(measured_cases(name))
+    return cpu_seconds(evaluate), cpu_seconds(evaluate)
+
+
+def hostile_row(name: str) -> Row:
+    """The hostile output that takes longest, over all rules of a dataset's scorer."""
+    seconds, label = max(
+        (cpu_seconds(evaluation([case | {"output": output}])), label)
         for case in one_case_a_rule(name)
         for label, output in HOSTILE.items()
     )
+    return Row(f"hostile output, {name}", 1, seconds, CPU, "aim", 1.0, f"{SIZE:,} characters: {label}")
 
 
-def peak_memory() -> int:
+def slowest(rows: list[Row]) -> list[Row]:
+    """The few rows that take longest, first."""
+    return sorted(rows, key=lambda row: -row.value)[:SHOWN]
+
+
+def peak_memory() -> float:
     """Peak resident memory of this process in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-def run(hostile: bool) -> dict[str, Any]:
-    """All figures, as plain data."""
-    names = [name for name in dataset_names() if name in SOURCE_DATASETS and measured_cases(name)]
-    memory_before = peak_memory()
-    speed = {name: samples_per_second(measured_cases(name)) for name in names}
-    speed["mixed"] = samples_per_second([case for name in names for case in measured_cases(name)])
-    memory = peak_memory()
-    for language in SCRIPTS:
-        speed[f"page, {language}"] = pages_per_second(language)
-    return {
-        "loop_seconds": calibrate(),
-        "samples_per_second": speed,
-        "cold_seconds": {name: cold_start(name) for name in names},
-        "peak_mib": {"before scoring": memory_before, "all cases": memory, "pages": peak_memory()},
-        "slowest_hostile": {name: slowest_hostile(name) for name in names} if hostile else {},
-    }
-
-
-def print_tables(figures: dict[str, Any]) -> None:
-    """The figures as aligned text; "scaled" is what the machine of the published figures would show."""
-    factor = figures["loop_seconds"] / REFERENCE_LOOP
-    print(f"loop of ten million additions: {figures['loop_seconds']:.2f} s (published figures: {REFERENCE_LOOP} s)")
-    print("peak memory (MiB):", ", ".join(f"{key} {value}" for key, value in figures["peak_mib"].items()), "\n")
-    print(_line("samples per second", "measured", "scaled", "aim", "published", "first run"))
-    for name, rate in figures["samples_per_second"].items():
-        numbers = (rate, rate * factor, AIMS.get(name), PUBLISHED.get(name))
-        cold = figures["cold_seconds"].get(name)
-        cells = ("" if number is None else f"{number:,.0f}" for number in numbers)
-        print(_line(name, *cells, "" if cold is None else f"{cold:.3f} s"))
-    if figures["slowest_hostile"]:
-        print()
-        print(_line("slowest hostile output", "seconds"))
-    for name, (seconds, label) in figures["slowest_hostile"].items():
-        print(_line(name, f"{seconds:.3f}"), "", label)
-
-
-def _line(name: str, *cells: str) -> str:
-    return name.ljust(24) + "".join(cell.rjust(11) for cell in cells)
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    """Processor seconds of a call: scoring runs on one core, and other work on the machine shall not count."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
-
-
-def main() -> None:
-    """Parse the command line, measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
-    parser.add_argument("--no-hostile", action="store_true", help="leave out the hostile outputs (some minutes)")
-    parser.add_argument("--cold", metavar="DATASET", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if args.cold:
-        print(_seconds(evaluation(measured_cases(args.cold))))
-        return
-    figures = run(hostile=not args.no_hostile)
-    print_tables(figures)
-    if args.json:
-        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
