@@ -170,9 +170,9 @@ def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
 
 
 def judge_tags(run: Run) -> tuple[str, ...]:
-    """Names of the judge passes of a run, sorted."""
-    folder = run.directory / JUDGE_FOLDER
-    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.is_dir())) if folder.is_dir() else ()
+    """Names of the judge passes of a run that have written their judged files, sorted."""
+    logs = (run.directory / JUDGE_FOLDER).glob("*/*_samples_*.jsonl")
+    return tuple(sorted({log.parent.name for log in logs}))
 
 
 def judge_folder(run: Run, tag: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -237,7 +238,9 @@ def test_a_verdict_on_another_output_is_refused(tmp_path):
 
 def test_judge_passes_are_chosen_by_name(tmp_path):
     directory = math_run(tmp_path, judged=True)
-    (directory / "judge" / "other").mkdir()
+    shutil.copytree(directory / "judge" / JUDGE_TAG, directory / "judge" / "other")
+    (directory / "judge" / "interrupted").mkdir()
+    (directory / "judge" / "interrupted" / "journal.jsonl").touch()
     run = open_run(directory)
     with pytest.raises(InputError, match=f"several judge passes \\({JUDGE_TAG}, other\\); pick one with --judge"):
         choose_judge(run, None)
