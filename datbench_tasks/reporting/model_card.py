@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from datbench_tasks.reporting.report_tables import accuracy_table, rates_table
-from datbench_tasks.reporting.tables import as_markdown
+from datbench_tasks.reporting.tables import as_markdown, telling
 from datbench_tasks.reporting.visible_text import visible
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def readme(submission: Submission, report: Report) -> str:
     """A short README of the run."""
     name = visible(submission.model_name)
     scope = f"partial: {', '.join(submission.capabilities)}" if submission.partial else "all nine capabilities"
-    tables = as_markdown([accuracy_table(report), rates_table(report)], [*report.notes])
+    tables = as_markdown(telling([accuracy_table(report), rates_table(report)]), report.notes)
     gold = (
         "The sample files hold the reference answers of the benchmark: keep them out of training data."
         if submission.gold

@@ -42,10 +42,14 @@ def overview(report: Report, other: Report | None) -> dict[str, Any]:
         "notes": list(report.notes),
         "whole": ", ".join(report.directories),
         "sections": [
-            _section("Capabilities", "Accuracy in per cent; a lacking verdict counts 0.", accuracies, pictures),
-            _section("Rates", "What did not go as it should, and what it may hide.", rates_table(report)),
-            _section("Other views", "Accuracy by other weights, and what answers cost.", difficulty_table(report)),
-            _section("Source datasets", "The benchmark's own metrics on their own scales.", dataset_table(report)),
+            _section(title, text, table, drawn)
+            for title, text, table, drawn in (
+                ("Capabilities", "Accuracy in per cent; a lacking verdict counts 0.", accuracies, pictures),
+                ("Rates", "What did not go as it should, and what it may hide.", rates_table(report), ()),
+                ("Other views", "Accuracy by other weights, and what answers cost.", difficulty_table(report), ()),
+                ("Source datasets", "The benchmark's own metrics on their own scales.", dataset_table(report), ()),
+            )
+            if len(table.columns) > 1
         ],
     }
 

@@ -273,7 +273,9 @@ def _truncation_note(total: Figures, batched: bool) -> str:
     if total.truncation_unknown == total.samples:
         return "truncated: not known, the log has no token counts"
     how = "truncated: the logged output tokens reached max_new_tokens"
-    if batched:
+    if not total.truncated:
+        how = "truncated: none, by the logged output tokens"
+    elif batched:
         how += "; some models count padded rows of a batch, so this is an upper bound"
     if total.truncation_unknown:
         how += f"; not known for {total.truncation_unknown:,} samples without a count"

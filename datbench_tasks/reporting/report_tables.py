@@ -10,14 +10,17 @@ from datbench_tasks.reporting.figures import Figures
 from datbench_tasks.reporting.intervals import Interval
 from datbench_tasks.reporting.official import VERDICT_COUNTS
 from datbench_tasks.reporting.report import Report, flat_figures
-from datbench_tasks.reporting.tables import NOTHING, Table, without_empty_columns
+from datbench_tasks.reporting.tables import NOTHING, UNKNOWN, Table, telling, without_empty_columns
 
 MACRO, POOLED = "macro average", "sample-weighted"
 
 
 def report_tables(report: Report) -> list[Table]:
-    """Accuracy, rates, and metrics by source dataset, all in per cent unless a heading says otherwise."""
-    return [accuracy_table(report), rates_table(report), difficulty_table(report), dataset_table(report)]
+    """Accuracy, rates, other views and metrics by source dataset, in per cent unless a heading says otherwise.
+
+    Rates and other views are left out where they would say nothing.
+    """
+    return telling([accuracy_table(report), rates_table(report), difficulty_table(report), dataset_table(report)])
 
 
 def accuracy_table(report: Report) -> Table:
@@ -157,9 +160,10 @@ def _rates_row(name: str, group: Figures) -> tuple[str, ...]:
         return rate(count / group.samples) if count and group.samples else NOTHING
 
     known = group.samples - group.truncation_unknown
+    truncated = rate(group.truncated / known) if group.truncated else NOTHING
     return (
         name,
-        rate(group.truncated / known) if known else "unknown",
+        truncated if known else UNKNOWN,
         share(group.empty),
         share(group.request_failed),
         share(group.lost_to_formatting),

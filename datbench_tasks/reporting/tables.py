@@ -12,6 +12,7 @@ from typing import Any
 from datbench_tasks.reporting.visible_text import visible
 
 NOTHING = "-"
+UNKNOWN = "unknown"
 TEXT_WIDTH = 110
 
 _LATEX = {
@@ -44,9 +45,9 @@ class Table:
 
 
 def without_empty_columns(table: Table) -> Table:
-    """The table without the columns that say nothing in any row; the first stays."""
+    """The table without the columns that say nothing, or only "unknown", in every row; the first stays."""
     rows = (*table.rows, *table.totals)
-    kept = [n for n in range(len(table.columns)) if n == 0 or any(row[n] not in (NOTHING, "") for row in rows)]
+    kept = [n for n in range(len(table.columns)) if n == 0 or any(row[n] not in (NOTHING, UNKNOWN, "") for row in rows)]
 
     def pick(cells: Sequence[str]) -> tuple[str, ...]:
         return tuple(cells[n] for n in kept)
@@ -54,6 +55,11 @@ def without_empty_columns(table: Table) -> Table:
     return Table(
         table.title, pick(table.columns), tuple(map(pick, table.rows)), tuple(map(pick, table.totals)), table.texts
     )
+
+
+def telling(tables: Iterable[Table]) -> list[Table]:
+    """Those of the tables that hold more than the names of their rows."""
+    return [table for table in tables if len(table.columns) > 1]
 
 
 def as_text(tables: Iterable[Table], notes: Iterable[str], width: int = TEXT_WIDTH) -> str:

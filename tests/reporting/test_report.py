@@ -242,6 +242,20 @@ def test_every_sample_and_every_metric_reaches_tables_and_csv(judged):
     assert {"dataset", "metric", "value"} <= rows_of_csv[-1].keys()
 
 
+@pytest.mark.parametrize(
+    ("counts", "note"),
+    [([{"output_tokens": 7}], "truncated: none, by the logged output tokens"), ([], "truncated: not known, the log")],
+)
+def test_where_nothing_went_wrong_there_is_no_table_of_rates(tmp_path, capsys, counts, note):
+    directory = make_run(tmp_path, samples=9, capabilities=["counting"], accuracy=1.0)
+    edit_records(log_of(directory, "counting"), lambda _, line: line.update(token_counts=counts))
+    assert main(["report", str(directory), "--dataset", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert "Rates" not in printed
+    assert "unknown" not in printed
+    assert note in printed
+
+
 def test_pandas_has_one_row_a_capability_and_one_for_all(judged):
     frame = load_report(judged, dataset="none").to_pandas()
     assert list(frame.index) == [*CAPABILITIES, "all"]

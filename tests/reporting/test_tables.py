@@ -74,5 +74,5 @@ def test_csv_keeps_precision_and_unites_columns():
 
 
 def test_empty_columns_are_left_out_but_for_the_first():
-    table = Table("t", ("name", "pending", "missing"), (("-", "-", "3"), ("-", "-", "-")))
+    table = Table("t", ("name", "pending", "missing", "truncated"), (("-", "-", "3", "unknown"), ("-", "-", "-", "-")))
     assert without_empty_columns(table).columns == ("name", "missing")
