@@ -12,11 +12,13 @@ import pytest
 from support.host import run
 
 from datbench.unified.likelihood import log_likelihoods
+from datbench.unified.likelihood_rows import Likelihoods
 from datbench.unified.prompts import answer_prompt
+from datbench.unified.rules import PARITY
 from datbench.unified.tables import write_records
 
 ROWS: dict[str, list[dict[str, Any]]] = {
-    "v_qa": [{"q": "Capital of France?", "target": "Paris"}, {"q": "?", "target": None}],
+    "v_qa": [{"q": "What is the capital of France?", "target": "Paris"}, {"q": "?", "target": None}],
     "v_ma": [{"q": "Colour of the sky?", "targets": ["blue", "azure"]}],
     "v_set": [{"q": "Even?", "choices": ["1", "2", "4"], "labels": [1, 2]}],
     "v_text": [{"q": "-", "text": "The cat sat on the mat."}, {"q": "-", "text": None}],
@@ -96,31 +98,39 @@ def results(out: Path) -> dict[str, Any]:
     return json.loads(file.read_text("utf-8"))["results"]
 
 
-def test_every_type_ran(results: dict[str, Any]) -> None:
-    invalid = {task: results[task]["unified_invalid,none"] for task in ROWS}
-    assert {task: invalid[task] for task in ("v_qa", "v_ma", "v_text", "v_choice", "v_pair")} == {
-        "v_qa": 1.0,
-        "v_ma": 0.0,
-        "v_text": 1.0,
-        "v_choice": 1.0,
-        "v_pair": 1.0,
-    }
+def test_invalid_rows_are_counted_in_every_type(out: Path, results: dict[str, Any]) -> None:
+    for task in ROWS:
+        invalid = [record for record in records(out, task).values() if not record["valid"]]
+        assert results[task]["unified_invalid,none"] == len(invalid)
+        assert results[task]["unified_record,none"] == pytest.approx(1 - len(invalid) / len(ROWS[task]))
 
 
 def test_generated_answers_are_scored(out: Path) -> None:
     found = records(out, "v_qa")
-    assert found["0"]["output"]
-    assert found["0"]["score"] == float("paris" in found["0"]["output"].lower())
+    assert "Paris" in found["0"]["output"]
+    assert found["0"]["score"] == 1.0
     assert found["1"]["error"] == "empty_reference"
-    assert records(out, "v_read")["0"]["output"]
+    for task in ("v_ma", "v_set", "v_read"):
+        assert set(records(out, task)["0"]) >= {"output", "valid", "error"}
 
 
-def test_choices_are_scored_by_likelihood(out: Path, results: dict[str, Any]) -> None:
-    found = records(out, "v_choice")
-    assert found["0"]["pred"] == 0
-    assert found["1"]["pred"] == 1
-    assert found["2"]["error"] == "empty_choices"
-    assert results["v_choice"]["unified_score,none"] == 0.5
+@pytest.fixture(scope="module")
+def serving() -> Any:
+    class Serving:
+        hf_model_name_or_path = str(model_folder() / GGUF)
+
+    return Serving()
+
+
+def test_choices_are_scored_as_by_the_operator(out: Path, results: dict[str, Any], serving: Any) -> None:
+    rows = [{"question": row["q"], **row} for row in ROWS["v_choice"]]
+    ours = Likelihoods(serving, None, PARITY).choices(rows, "ll_choice_acc")
+    theirs = records(out, "v_choice")
+    assert [(found["error"], found.get("pred")) for found in (theirs["0"], theirs["1"], theirs["2"])] == [
+        (outcome.error, outcome.pred) for outcome in ours
+    ]
+    assert [outcome.error for outcome in ours] == ["", "", "empty_choices"]
+    assert results["v_choice"]["unified_score,none"] == (ours[0].score + ours[1].score) / 2
 
 
 def test_a_tie_of_preferences_is_a_loss(out: Path, results: dict[str, Any]) -> None:
@@ -129,12 +139,9 @@ def test_a_tie_of_preferences_is_a_loss(out: Path, results: dict[str, Any]) -> N
     assert results["v_pair"]["unified_score,none"] == 0.5
 
 
-def test_the_hosts_numbers_are_those_of_the_operator(out: Path) -> None:
-    class Serving:
-        hf_model_name_or_path = str(model_folder() / GGUF)
-
+def test_the_hosts_numbers_are_those_of_the_operator(out: Path, serving: Any) -> None:
     prompt = answer_prompt("How do you say hello?")
-    (ours,) = log_likelihoods(Serving(), [[(prompt, " Hello!"), (prompt, " xq zzv kk")]])
+    (ours,) = log_likelihoods(serving, [[(prompt, " Hello!"), (prompt, " xq zzv kk")]])
     theirs = json.loads(records(out, "v_pair")["0"]["pred"])
     assert ours == pytest.approx([theirs["ll_better"], theirs["ll_rejected"]], rel=1e-3)
 
