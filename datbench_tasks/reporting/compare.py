@@ -1,6 +1,6 @@
 """Compare two runs sample by sample, or tabulate more than two.
 
-Differences are first minus second, over the samples that both runs scored. With a blind run as one side (tasks
+Differences are first minus second, over the samples that neither run left pending. With a blind run as one side (tasks
 datbench_blind_*) they are the vision delta: accuracy with the image minus accuracy without it. RUN twice means its
 sighted against its blind tasks.
 """
@@ -8,6 +8,7 @@ sighted against its blind tasks.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -144,7 +145,7 @@ def _flip_notes(comparison: Comparison) -> list[str]:
 def _method_notes(comparison: Comparison) -> list[str]:
     return [
         "p: exact McNemar where all scores are 0 or 1, else paired bootstrap; Holm over the capabilities compared",
-        "pairs: samples that both runs scored; --format json names all that flipped",
+        "pairs: samples pending in neither run, an unreadable verdict counting 0; --format json names all that flipped",
         *(f"signature of {side}: {report.signature_line}" for side, report in _sides(comparison)),
     ]
 
@@ -166,17 +167,27 @@ def _render_models(reports: Sequence[Report], warnings: Sequence[str], form: str
     """A table of models: one row a run, one column a capability."""
     names = sorted({group.name for report in reports for group in report.capabilities})
     accuracies = [{group.name: group.accuracy for group in report.capabilities} for report in reports]
+    labels = _labels(reports)
     if form in ("csv", "json"):
         rows = [
-            {"model": report.model, **{name: found.get(name) for name in names}, MACRO: report.macro_accuracy,
+            {"model": label, **{name: found.get(name) for name in names}, MACRO: report.macro_accuracy,
              POOLED: report.total.accuracy, "signature": report.signature_line}
-            for report, found in zip(reports, accuracies, strict=True)
+            for label, report, found in zip(labels, reports, accuracies, strict=True)
         ]  # fmt: skip
         return as_csv(rows) if form == "csv" else dumps({"models": rows, "warnings": list(warnings)}, indent=2) + "\n"
     cells = (
-        (report.model, *map(rate, (*map(found.get, names), report.macro_accuracy, report.total.accuracy)))
-        for report, found in zip(reports, accuracies, strict=True)
+        (label, *map(rate, (*map(found.get, names), report.macro_accuracy, report.total.accuracy)))
+        for label, report, found in zip(labels, reports, accuracies, strict=True)
     )
     table = Table("Accuracy in per cent", ("model", *names, "macro", "weighted"), tuple(cells))
-    notes = [*warnings, *(f"signature of {report.model}: {report.signature_line}" for report in reports)]
-    return WRITERS[form]([table], notes)
+    signatures = (f"signature of {name}: {found.signature_line}" for name, found in zip(labels, reports, strict=True))
+    return WRITERS[form]([table], [*warnings, *signatures])
+
+
+def _labels(reports: Sequence[Report]) -> list[str]:
+    """Names of the models, with the directories where one name stands for several runs."""
+    named = Counter(report.model for report in reports)
+    return [
+        report.model if named[report.model] == 1 else f"{report.model} ({', '.join(report.directories)})"
+        for report in reports
+    ]

@@ -117,7 +117,7 @@ def figures(
         datasets: metrics by source dataset.
     """
     scores = [outcome.counted_score for outcome in outcomes]
-    graded = [outcome.counted_score for outcome in outcomes if outcome.verdict != "pending"]
+    graded = [outcome.counted_score for outcome in outcomes if not outcome.pending]
     direct = [outcome.counted_score for outcome in outcomes if not outcome.judge]
     judged = [outcome.counted_score for outcome in outcomes if outcome.judge]
     weights = [max(outcome.discrimination, 0.0) if outcome.discrimination else 0.0 for outcome in outcomes]

@@ -49,6 +49,11 @@ class Outcome:
         return self.score or 0.0
 
     @property
+    def pending(self) -> bool:
+        """Whether a verdict is still to come."""
+        return self.verdict == "pending"
+
+    @property
     def right(self) -> bool | None:
         """Whether the sample counts as correct; None without a score."""
         return None if self.score is None else self.score >= 0.5

@@ -28,10 +28,10 @@ Pair = tuple[Outcome, Outcome]
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second run over the samples that both scored.
+    """First minus second run over the samples that neither left pending; an unreadable verdict counts 0.
 
     Attributes:
-        pairs: how many samples both scored; ``unpaired``: how many only one of them did.
+        pairs: how many these are; ``unpaired``: how many of the others, over both runs.
         first, second: mean scores over the pairs.
         difference: of the means, with its 95 % paired bootstrap interval.
         p_value: exact McNemar where all scores are 0 or 1, else paired bootstrap; ``corrected`` after Holm.
@@ -88,14 +88,14 @@ def compare_reports(first: Report, second: Report) -> Comparison:
 
 
 def _pairs(first: Report, second: Report) -> tuple[dict[str, list[Pair]], dict[str, int]]:
-    """Scored pairs by capability in id order, and how many samples found no partner."""
-    others = {(outcome.capability, outcome.id): outcome for outcome in second.outcomes if outcome.score is not None}
+    """Pairs by capability in id order, and how many samples found no partner."""
+    others = {(outcome.capability, outcome.id): outcome for outcome in second.outcomes if not outcome.pending}
     pairs: dict[str, list[Pair]] = {}
     totals: dict[str, int] = {}
     for outcome in first.outcomes:
         other = others.get((outcome.capability, outcome.id))
         totals[outcome.capability] = totals.get(outcome.capability, 0) + 1
-        if outcome.score is not None and other is not None:
+        if not outcome.pending and other is not None:
             pairs.setdefault(outcome.capability, []).append((outcome, other))
     sizes = {group.name: group.samples for group in second.capabilities}
     return pairs, {name: totals[name] + sizes[name] - 2 * len(found) for name, found in pairs.items()}
@@ -107,7 +107,7 @@ def _difference_means(pairs: Sequence[Pair], seed: int) -> Means:
 
 
 def _test(pairs: Sequence[Pair], means: Means) -> tuple[str, float]:
-    if all(outcome.score in (0.0, 1.0) for pair in pairs for outcome in pair):
+    if all(outcome.counted_score in (0.0, 1.0) for pair in pairs for outcome in pair):
         gained = sum(a.counted_score > b.counted_score for a, b in pairs)
         lost = sum(a.counted_score < b.counted_score for a, b in pairs)
         return MCNEMAR, mcnemar(gained, lost)

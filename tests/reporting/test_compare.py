@@ -41,6 +41,18 @@ def test_differences_pair_samples_and_count_flips(tmp_path):
     assert found.interval.low < found.difference < found.interval.high
 
 
+def test_an_unreadable_verdict_counts_zero_as_in_the_report(tmp_path):
+    first = load_report(make_run(tmp_path / "a", samples=90, capabilities=["math"], judged=True), dataset="none")
+    second = load_report(
+        make_run(tmp_path / "b", samples=90, capabilities=["math"], judged=True, seed=1), dataset="none"
+    )
+    assert first.total.unparsed
+    (found,) = compare_reports(first, second).capabilities
+    assert (found.pairs, found.unpaired) == (90, 0)
+    assert (found.first, found.second) == (first.total.accuracy, second.total.accuracy)
+    assert found.test == "McNemar"
+
+
 def test_continuous_scores_are_tested_by_bootstrap(tmp_path):
     first = report_of(tmp_path / "a", [0.9] * 30)
     second = report_of(tmp_path / "b", [0.4] * 30)
@@ -110,6 +122,16 @@ def test_more_than_two_runs_make_a_table_of_models(tmp_path, capsys, form):
     printed = capsys.readouterr().out
     assert "counting" in printed
     assert all(load_report(run, dataset="none").signature_hash in printed for run in runs)
+
+
+def test_runs_of_one_model_are_told_apart_by_their_directories(tmp_path, capsys):
+    runs = [
+        make_run(tmp_path / name, samples=9, capabilities=["counting"], variant=variant)
+        for name, variant in (("sighted", ""), ("unsighted", "blind"), ("again", ""))
+    ]
+    assert main(["compare", *map(str, runs), "--dataset", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"acme/vlm-7b ({run})" in printed for run in runs)
 
 
 def test_one_run_cannot_be_compared(tmp_path):
