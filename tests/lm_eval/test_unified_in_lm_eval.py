@@ -99,10 +99,10 @@ def results(out: Path) -> dict[str, Any]:
 
 
 def test_invalid_rows_are_counted_in_every_type(out: Path, results: dict[str, Any]) -> None:
-    for task in ROWS:
+    for task, rows in ROWS.items():
         invalid = [record for record in records(out, task).values() if not record["valid"]]
         assert results[task]["unified_invalid,none"] == len(invalid)
-        assert results[task]["unified_record,none"] == pytest.approx(1 - len(invalid) / len(ROWS[task]))
+        assert results[task]["unified_record,none"] == pytest.approx(1 - len(invalid) / len(rows))
 
 
 def test_generated_answers_are_scored(out: Path) -> None:
