@@ -48,7 +48,8 @@ $(BASE)/.ready: pyproject.toml $(shell git ls-files datbench datbench_tasks task
 
 $(MATH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(MATH)
-	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[math]' pytest
+	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[math,pandas,ray]' pytest
+	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --no-deps open-dataflow==1.0.13
 	touch $@
 
 $(LM_EVAL)/.ready: pyproject.toml
