@@ -18,7 +18,7 @@ from datbench_tasks.reporting.gathering import Collector, Gathered
 from datbench_tasks.reporting.model_card import eval_results, model_index, readme
 from datbench_tasks.reporting.official import read_result_texts, result_text, sample_score, write_official
 from datbench_tasks.reporting.report import Report, assemble
-from datbench_tasks.reporting.signature import BY_CAPABILITY, SHARED, Signature
+from datbench_tasks.reporting.signature import BY_CAPABILITY, SHARED, Signature, run_settings
 from datbench_tasks.runs import Sample
 
 SCHEMA = 1
@@ -113,6 +113,8 @@ def read_submission(directory: Path) -> Submission:
         InputError: not a bundle, or of another schema.
     """
     path = directory / SUBMISSION
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; name a directory that datbench-tasks submit wrote")
     try:
         content = json.loads(path.read_bytes())
         if content.get("schema") != SCHEMA:
@@ -165,7 +167,7 @@ def _gather(capability: str, submission: Submission, lines: Iterable[Line]) -> G
     collector = Collector(capability)
     shared = {key: submission.signature[key] for key in SHARED}
     own = {key: submission.signature[key].get(capability) for key in BY_CAPABILITY}
-    collector.settings.append((capability, shared | own))
+    collector.settings.append((capability, shared | own | run_settings(submission.runs[capability])))
     for line in lines:
         collector.add(_sample(line, submission.runs[capability]), line.get("image"))
     return collector.gathered()

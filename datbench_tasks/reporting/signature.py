@@ -37,17 +37,19 @@ def task_settings(task_run: TaskRun, run_fields: Mapping[str, Any]) -> Signature
     task_config = (results.get("configs") or {}).get(task_run.task) or {}
     name, kind = results.get("model_name") or run_fields.get("model") or "", config.get("model")
     return {
-        "scorer_version": run_fields.get("scorer_version"),
-        "dataset": run_fields.get("dataset"),
-        "split": run_fields.get("split"),
+        **run_settings(run_fields),
         "variant": task_run.variant,
-        "reasoning": run_fields.get("reasoning"),
-        "host": run_fields.get("host"),
         "model": f"{name} ({kind})" if kind and kind != name else name,
-        "revision": run_fields.get("revision_resolved") or run_fields.get("revision"),
         "generation": _generation(config, task_config, results) or {"max_new_tokens": run_fields.get("max_new_tokens")},
         "limit": _limit(config),
     }
+
+
+def run_settings(run_fields: Mapping[str, Any]) -> Signature:
+    """The part of the signature that the ``run`` of a task's records decides."""
+    named = ("scorer_version", "dataset", "split", "reasoning", "host")
+    revision = run_fields.get("revision_resolved") or run_fields.get("revision")
+    return {**{key: run_fields.get(key) for key in named}, "revision": revision}
 
 
 def merge(settings: Iterable[tuple[str, Signature]], ids: Mapping[str, Sequence[str]], judge: Any) -> Signature:

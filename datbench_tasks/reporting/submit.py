@@ -73,14 +73,17 @@ def _chosen_capabilities(text: str | None) -> list[str]:
 
 def _refuse_incomplete(report: Report, chosen: list[str]) -> None:
     if report.signature["variant"] != BENCHMARK:
-        raise IncompleteError(f"{report.signature['variant']} tasks are not results of the benchmark")
+        kind = report.signature["variant"]
+        raise IncompleteError(f"not submitted: {kind} tasks are not results of the benchmark; run its own tasks")
     present = [group.name for group in report.capabilities]
     faults = [f"{name}: not in the run" for name in chosen if name not in present]
     faults += [
         found.text for found in report.problems if found.capability in chosen and found.kind not in HOLDS_NOTHING_BACK
     ]
+    limited = {name: limit for name, limit in report.signature["limit"].items() if name in chosen and limit}
     faults += [
-        f"{name}: {limit}" for name, limit in report.signature["limit"].items() if name in chosen and limit is not None
+        f"{', '.join(name for name in limited if limited[name] == limit)}: run with {limit}"
+        for limit in sorted(set(limited.values()))
     ]
     faults += [
         f"{group.name}: {group.scorer_errors:,} samples that a scorer failed on (replay the run with a newer version)"
@@ -88,7 +91,10 @@ def _refuse_incomplete(report: Report, chosen: list[str]) -> None:
         if group.name in chosen and group.scorer_errors
     ]
     if faults:
-        raise IncompleteError(f"not submitted: {'; '.join(faults)}. Run what is missing, or name --capabilities")
+        raise IncompleteError(
+            f"not submitted: {'; '.join(faults)}. Run what is missing, remove lines that repeat a sample, or leave "
+            "capabilities out with --capabilities"
+        )
 
 
 def _submission(report: Report, chosen: list[str], args: argparse.Namespace) -> Submission:

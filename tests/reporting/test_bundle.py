@@ -221,6 +221,21 @@ def test_a_bundle_of_another_scorer_version_is_refused_by_name(bundle, tmp_path,
     assert "scored with scorer version 0" in capsys.readouterr().err
 
 
+def test_the_signature_must_follow_from_the_runs(bundle, tmp_path, capsys):
+    copy = copy_of(bundle, tmp_path)
+    content = json.loads((copy / "submission.json").read_text())
+    content["runs"]["math"]["revision_resolved"] = "f" * 40
+    (copy / "submission.json").write_text(json.dumps(content, indent=2) + "\n")
+    seal(copy)
+    assert main(["verify", str(copy), "--offline"]) == 5
+    assert "data:DatologyAI/DatBench@mixed#" in capsys.readouterr().err
+
+
+def test_what_is_no_bundle_is_named(tmp_path, capsys):
+    assert main(["verify", str(tmp_path), "--offline"]) == 5
+    assert "submission.json: no such file; name a directory that datbench-tasks submit wrote" in capsys.readouterr().err
+
+
 def test_a_bundle_of_another_schema_is_refused_by_name(bundle, tmp_path, capsys):
     copy = copy_of(bundle, tmp_path)
     (copy / "submission.json").write_text('{"schema": 9}')
@@ -257,7 +272,7 @@ def test_gold_is_warned_of(run_directory, tmp_path, capsys):
         ({}, "math: 3 samples without a verdict"),
         ({"capabilities": ["counting"]}, "chart: not in the run"),
         ({"variant": "blind", "judged": True}, "blind tasks are not results of the benchmark"),
-        ({"limit": 9, "judged": True}, "math: limit=9"),
+        ({"limit": 9, "judged": True}, "math, scene, spatial, table: run with limit=9. Run what is missing"),
     ],
 )
 def test_runs_that_are_not_complete_are_refused(tmp_path, capsys, settings, message):
@@ -272,7 +287,7 @@ def test_duplicated_samples_are_refused(tmp_path, capsys):
     log = next(run.glob("*/*_datbench_scene.jsonl"))
     log.write_text(log.read_text() * 2)
     assert submit(run, tmp_path / "b") == 3
-    assert "scene: 1 sample logged more than once" in capsys.readouterr().err
+    assert "scene: 1 sample logged more than once, identically (db_scene_000000). " in capsys.readouterr().err
 
 
 def test_samples_that_a_scorer_failed_on_are_counted_and_refused(tmp_path, capsys):
