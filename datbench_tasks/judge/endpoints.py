@@ -16,6 +16,9 @@ from datbench_tasks.errors import UsageError
 
 SHOWN_CHARACTERS = 400
 
+TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
+"""Body fields that bound the length of an answer."""
+
 _COMPLETIONS = "/chat/completions"
 _VERSION = re.compile(r"v\d{1,3}\w{0,10}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
@@ -63,7 +66,7 @@ def body_parameters(max_tokens: int, extra_body: Mapping[str, Any]) -> dict[str,
 def with_raised_limit(parameters: Mapping[str, Any], at_least: int) -> dict[str, Any]:
     """The parameters for the one repeat: the token limit four times as large, ``at_least`` at the least."""
     raised = dict(parameters)
-    for name in ("max_tokens", "max_completion_tokens"):
+    for name in TOKEN_LIMITS:
         if name in raised:
             raised[name] = max(at_least, 4 * raised[name])
     return raised

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,8 +11,16 @@ from typing import IO
 
 from datbench_tasks.judge.accounting import Prices, estimate_tokens
 from datbench_tasks.judge.answers import Answer, read_verdict
+from datbench_tasks.judge.endpoints import TOKEN_LIMITS
 from datbench_tasks.judge.journal import Journal
-from datbench_tasks.judge.requests import MAX_ANSWER_CHARS, JudgeIdentity, JudgeRequest, Messages, build_messages
+from datbench_tasks.judge.requests import (
+    MAX_ANSWER_CHARS,
+    JudgeIdentity,
+    JudgeRequest,
+    Messages,
+    build_messages,
+    prompt_hash,
+)
 from datbench_tasks.runs import Run, Sample, iter_samples
 
 ORDERED_BY_CHARACTERS = 512
@@ -29,6 +38,15 @@ class Wording:
 
     max_answer_chars: int = MAX_ANSWER_CHARS
     system: str | None = None
+
+    def asking_hash(self, identity: JudgeIdentity) -> str:
+        """A short hash of how a judge is asked, part of a report's signature: layout, wording, parameters.
+
+        The token limit is no part of it: it decides whether there is a verdict, not which.
+        """
+        parameters = {name: value for name, value in identity.parameters.items() if name not in TOKEN_LIMITS}
+        content = json.dumps([prompt_hash(), self.max_answer_chars, self.system, parameters], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def messages(self, sample: Sample) -> Messages:
         """The messages that ask for the verdict on a sample."""

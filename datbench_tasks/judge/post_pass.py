@@ -22,7 +22,7 @@ from datbench_tasks.judge.endpoints import Endpoints
 from datbench_tasks.judge.journal import Journal
 from datbench_tasks.judge.judged_files import Verdicts, judged_record, write_judged_run
 from datbench_tasks.judge.plan import Plan, Selection, Wording, look_up_in, pending_samples
-from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest, prompt_hash
+from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
 from datbench_tasks.runs import JUDGE_FOLDER, Run, Sample
 
 SCHEMA = 1
@@ -157,7 +157,7 @@ def judge_value(sample: Sample, identity: JudgeIdentity, settings: Settings, jou
     value: dict[str, Any] = {
         "tag": settings.tag,
         "model": identity.model,
-        "prompt_hash": prompt_hash(),
+        "prompt_hash": settings.wording.asking_hash(identity),
         "verdict": verdict,
         "raw": answer.raw if answer else "",
         "journal_key": key,
@@ -179,7 +179,7 @@ def about(identity: JudgeIdentity, settings: Settings) -> dict[str, Any]:
         "model": identity.model,
         "kind": identity.kind,
         "parameters": identity.parameters,
-        "prompt_hash": prompt_hash(),
+        "prompt_hash": settings.wording.asking_hash(identity),
         "max_answer_chars": settings.wording.max_answer_chars,
         "system": settings.wording.system,
     }

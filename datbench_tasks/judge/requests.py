@@ -58,7 +58,7 @@ class JudgeRequest:
 
 @cache
 def prompt_hash() -> str:
-    """A short hash of the request layout and its fixed words; part of a report's signature."""
+    """A short hash of the request layout and its fixed words."""
     return hashlib.sha256(build_prompt("{r}", "{q}", ["{a}", "{b}"], "{c}").encode()).hexdigest()[:12]
 
 

@@ -16,6 +16,7 @@ from support.chat_server import Call, ChatServer, Reply
 from support.judge_runs import judged_records, reading_judge
 
 from datbench_tasks.cli import main
+from datbench_tasks.reporting import load_report
 from datbench_tasks.runs import iter_records, open_run
 
 COUNT = 30
@@ -214,6 +215,26 @@ def test_dry_run_counts_and_touches_nothing(make_run, capsys):
         judge(run, server)
         judge(run, server, "--dry-run", "--price-in", "10")
     assert "24 are answered in the journal, 0 requests to send, about 0 tokens in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        (["--max-tokens", "1024"], True),
+        (["--system", "Be strict."], False),
+        (["--max-answer-chars", "500"], False),
+        (["--extra-body", '{"temperature": 1}'], False),
+    ],
+)
+def test_how_the_judge_is_asked_is_in_the_signature(make_run, options, same):
+    signatures = []
+    with ChatServer() as server:
+        for name, more in (("plain", []), ("other", options)):
+            run = make_run(4, name)
+            judge(run, server, *more)
+            signatures.append(load_report(run, dataset="none").signature["judge"])
+    assert [signature["model"] for signature in signatures] == ["acme/judge"] * 2
+    assert (signatures[0] == signatures[1]) is same
 
 
 def test_accounting_adds_up(make_run, capsys):
