@@ -1,4 +1,4 @@
-"""What a record must be for numbers to be made of it; logs get edited, merged and cut off between writing and reading."""
+"""What a record must be for numbers to be made of it; logs get edited, merged and cut off after they were written."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "judge": _OBJECT,
     "score_details": _OBJECT,
 }
+_RESULTS: dict[str, tuple[type, ...]] = {
+    "config": (),
+    "configs": (dict,),
+    "n-samples": (dict,),
+    "results": (dict,),
+    "groups": (dict,),
+    "group_subtasks": (list,),
+}
+"""Objects of a results file, each with the type of its values where that matters."""
 _NAMES = {str: "a text", list: "a list", dict: "an object"}
 _LARGEST = 1e300
 
@@ -54,6 +63,32 @@ def record_problem(record: Mapping[str, Any]) -> str | None:
     discrimination = (record.get("eval_metrics") or {}).get("discrimination")
     if discrimination is not None and not is_number(discrimination):
         return f"discrimination is {_shown(discrimination)}, must be a number"
+    return None
+
+
+def results_problem(content: Mapping[str, Any]) -> str | None:
+    """What is wrong with the parts of a host's results file that are read here, None if nothing is."""
+    for key, kind in _RESULTS.items():
+        part = content.get(key)
+        if not isinstance(part, _OBJECT):
+            return f"{key} is {_shown(part)}, must be an object"
+        for name, value in (part or {}).items() if kind else ():
+            if not isinstance(value, kind):
+                return f"{key}, {name!r} is {_shown(value)}, must be {_NAMES[kind[0]]}"
+    for name, config in (content.get("configs") or {}).items():
+        for key in ("generation_kwargs", "dataset_kwargs", "metadata"):
+            if not isinstance(config.get(key), _OBJECT):
+                return f"configs, {name!r}, {key} is {_shown(config.get(key))}, must be an object"
+    arguments = (content.get("config") or {}).get("resolved_cli_args")
+    if not isinstance(arguments, _OBJECT):
+        return f"config, resolved_cli_args is {_shown(arguments)}, must be an object"
+    repeats = (arguments or {}).get("repeats")
+    if repeats is not None and not isinstance(repeats, int):
+        return f"config, resolved_cli_args, repeats is {_shown(repeats)}, must be a whole number"
+    for name, counts in (content.get("n-samples") or {}).items():
+        for key in ("original", "effective"):
+            if not isinstance(counts.get(key), int) or not 0 <= counts[key] < _LARGEST:
+                return f"n-samples, {name!r}, {key} is {_shown(counts.get(key))}, must be a number of samples"
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from datbench.capabilities import CAPABILITIES
 from datbench_tasks.errors import InputError
+from datbench_tasks.record_checks import results_problem
 from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD, Sample, SampleIndex, read_copy_header
 
 __all__ = [
@@ -208,7 +209,20 @@ def read_results(task_run: TaskRun) -> dict[str, Any]:
     Raises:
         InputError: the file is not a JSON object.
     """
-    return read_object(task_run.results) if task_run.results else {}
+    return read_results_file(task_run.results) if task_run.results else {}
+
+
+def read_results_file(path: Path) -> dict[str, Any]:
+    """A results file of the host.
+
+    Raises:
+        InputError: it is no JSON object, or a part of it is of another type than the host writes.
+    """
+    content = read_object(path)
+    found = results_problem(content)
+    if found:
+        raise InputError(f"{path}: {found}; the host did not write it so")
+    return content
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -263,7 +277,7 @@ def _results_files(folder: Path) -> dict[str, Path]:
 
 
 def _datbench_tasks_of(results: Path) -> list[str]:
-    counts = read_object(results).get("n-samples")
+    counts = read_results_file(results).get("n-samples")
     return [task for task in counts if task.startswith("datbench")] if isinstance(counts, dict) else []
 
 
@@ -313,7 +327,7 @@ def _check_same_settings(directory: Path, tasks: Iterable[TaskRun]) -> None:
     seen: dict[str, TaskRun] = {}
     for task_run in tasks:
         if task_run.results:
-            seen.setdefault(_settings(read_object(task_run.results)), task_run)
+            seen.setdefault(_settings(read_results_file(task_run.results)), task_run)
     if len(seen) > 1:
         first, second = list(seen.items())[:2]
         raise InputError(
@@ -336,7 +350,7 @@ def _model_name(folder: Path, tasks: Iterable[TaskRun]) -> str:
 
 
 def _model_in_results(folder: Path) -> str:
-    names = (read_object(path).get("model_name") for path in _results_files(folder).values())
+    names = (read_results_file(path).get("model_name") for path in _results_files(folder).values())
     return next((str(name) for name in names if name), "")
 
 

@@ -1,0 +1,174 @@
+"""Sample logs with any value in any place: the readers refuse with a message or make numbers, and never break."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.hang_guard import no_longer_than
+from support.hostile_corpus import VALUES, nested, with_value
+from support.judge_runs import make_judge_run
+from support.synthetic_run import make_run
+
+from datbench_tasks.cli import main
+from datbench_tasks.errors import DONE, INCOMPLETE, UNREADABLE, CommandError
+from datbench_tasks.models.stored_answers import StoredAnswers
+
+FINE = {DONE, INCOMPLETE, UNREADABLE}
+SECONDS = 120
+REPORT = ["--dataset", "none", "--html"]
+
+
+def places(content: dict[str, Any], depth: int = 3) -> Iterator[tuple[str, ...]]:
+    for key, value in content.items():
+        yield (key,)
+        if isinstance(value, dict) and depth > 1:
+            yield from ((key, *rest) for rest in places(value, depth - 1))
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged run with one task, whose samples are of several kinds."""
+    return make_run(tmp_path_factory.mktemp("template"), samples=3, capabilities=("general",), judged=True)
+
+
+def log_of(run: Path) -> Path:
+    (log,) = run.glob("acme*/*_samples_*.jsonl")
+    return log
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_any_place(name: str, template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_of(template)
+    whole = log.read_text("utf-8")
+    lines = whole.splitlines()
+    faults = []
+    try:
+        with no_longer_than(SECONDS):
+            for number, line in enumerate(lines[:2]):
+                content = json.loads(line)
+                for place in places(content):
+                    damaged = [*lines[:number], with_value(content, place, VALUES[name]), *lines[number + 1 :]]
+                    log.write_text("\n".join(damaged) + "\n", "utf-8")
+                    status = main(["report", str(template), *REPORT, str(tmp_path / "page.html"), "--out",
+                                   str(tmp_path / "report.json")])  # fmt: skip
+                    errors = capsys.readouterr().err
+                    if status not in FINE:
+                        faults.append((number, place, status, errors[-200:]))
+    finally:
+        log.write_text(whole, "utf-8")
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_a_record_that_waits_for_a_judge(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan reads all that a judge is sent; nothing is sent."""
+    run = make_judge_run(tmp_path / "run", 2)
+    log = log_of(run)
+    first, second = log.read_text("utf-8").splitlines()
+    content = json.loads(first)
+    asks = ["judge", str(run), "--judge-model", "m", "--judge-base-url", "http://127.0.0.1:9", "--dry-run"]
+    with no_longer_than(SECONDS):
+        for place in places(content, 2):
+            log.write_text(with_value(content, place, VALUES[name]) + "\n" + second + "\n", "utf-8")
+            assert main(asks) in FINE, (place, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_the_results_file(name: str, template: Path, tmp_path: Path, capsys: Any) -> None:
+    (results,) = template.glob("acme*/*_results.json")
+    whole = results.read_text("utf-8")
+    faults = []
+    try:
+        for place in places(json.loads(whole), 4):
+            results.write_text(with_value(json.loads(whole), place, VALUES[name]), "utf-8")
+            status = main(["report", str(template), "--dataset", "none", "--out", str(tmp_path / "report.json")])
+            errors = capsys.readouterr().err
+            if status not in FINE:
+                faults.append((place, status, errors[-200:]))
+    finally:
+        results.write_text(whole, "utf-8")
+    assert faults == []
+
+
+@pytest.mark.parametrize("depth", [*range(200, 1100, 60), 100_000])
+def test_any_depth_is_read_and_written_or_refused(depth: int, template: Path, tmp_path: Path) -> None:
+    """What json.loads can just read must not break whoever writes it again, deeper in the stack."""
+    log = log_of(template)
+    whole = log.read_text("utf-8")
+    first, *others = whole.splitlines()
+    deep = with_value(json.loads(first), ("datbench_record", "answer"), nested(depth))
+    log.write_text("\n".join([deep, *others]) + "\n", "utf-8")
+    out = ["--html", str(tmp_path / "page.html"), "--out", str(tmp_path / "report.json")]
+    try:
+        assert main(["report", str(template), "--dataset", "none", *out]) in FINE
+    finally:
+        log.write_text(whole, "utf-8")
+
+
+ENCODINGS = {
+    "byte order mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
+    "blank lines": lambda text: text.replace("\n", "\n\n \n").encode(),
+    "no final line feed": lambda text: text.rstrip("\n").encode(),
+}
+UNREADABLE_ENCODINGS = {
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "Latin-1": lambda text: text.replace("left", "l\u00e9ft").replace("fence", "f\u00e9nce").encode("latin-1"),
+    "gzip": lambda text: b"\x1f\x8b\x08\x00" + text.encode(),
+    "NUL bytes": lambda text: b"\0" * 1000 + text.encode(),
+    "an array": lambda text: ("[" + ",".join(text.splitlines()) + "]").encode(),
+    "nesting without end": lambda text: b"[" * 1_000_000,
+    "objects without end": lambda text: b'{"a":' * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", [*ENCODINGS, *UNREADABLE_ENCODINGS])
+def test_encodings_and_shapes_of_a_log(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(tmp_path / "run", samples=6, capabilities=("general",))
+    log = log_of(run)
+    command = ["report", str(run), "--dataset", "none", "--allow-incomplete", "--format", "json"]
+    assert main(command) == DONE
+    expected = capsys.readouterr().out
+    log.write_bytes({**ENCODINGS, **UNREADABLE_ENCODINGS}[name](log.read_text("utf-8")))
+    with no_longer_than(SECONDS):
+        status = main(command)
+    printed = capsys.readouterr()
+    if name in ENCODINGS:
+        assert status == DONE and printed.out == expected
+    else:
+        assert status == UNREADABLE and log.name in printed.err and len(printed.err) < 1_000
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_log_to_replay_holds_anything(name: str, template: Path, tmp_path: Path) -> None:
+    content = json.loads(log_of(template).read_text("utf-8").splitlines()[0])
+    log = tmp_path / "20260115_120000_samples_datbench_general.jsonl"
+    for place in places(content, 2):
+        log.write_text(with_value(content, place, VALUES[name]) + "\n", "utf-8")
+        for source in (log, tmp_path):
+            try:
+                assert len(StoredAnswers(source)) == 1
+            except CommandError as fault:
+                assert log.name in str(fault) or str(tmp_path) in str(fault)
+
+
+@pytest.mark.parametrize(
+    "key", ["datbench_../../../pwned", "datbench_x/y", "datbench_\0", "datbench_" + "x" * 300, "datbench_\ud800"]
+)
+def test_a_task_name_of_the_results_file_becomes_no_path(key: str, tmp_path: Path) -> None:
+    run = make_judge_run(tmp_path / "deep" / "run", 3)
+    (results,) = run.glob("acme*/*_results.json")
+    content = json.loads(results.read_text("utf-8"))
+    content["n-samples"][key] = {"original": 1, "effective": 1}
+    results.write_text(json.dumps(content), "utf-8")
+    before = {*tmp_path.rglob("*")}
+    judge = ["judge", str(run), "--judge-model", "m", "--judge-base-url", "http://127.0.0.1:9", "--concurrency", "1"]
+    assert main(judge) == UNREADABLE
+    assert main(["report", str(run), "--dataset", "none"]) in FINE
+    assert {*tmp_path.rglob("*")} - before <= {run / "datbench_report.json", run / "judge"}
