@@ -1,8 +1,9 @@
 """Run lmms-eval, then the judge pass, then the report; the exit status tells whether all of it is there.
 
 Options that are not ours go to lmms-eval as they stand; --log_samples is added. Without --judge-model and --local-model
-pending samples stay pending. --only-failed RUN asks again only for the samples whose request failed, with the model
-that the other options name, and merges the answers into RUN.
+pending samples stay pending; judge options that cannot work are refused before lmms-eval starts. --only-failed RUN asks
+again only for the samples whose request failed, with the model that the other options name, and merges the answers into
+RUN.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from datbench_tasks import cli
 from datbench_tasks.errors import DONE, IncompleteError, UsageError
-from datbench_tasks.judge.command import add_judge_arguments, judge
+from datbench_tasks.judge.command import add_judge_arguments, backend_of, judge, settings_of
 from datbench_tasks.retry import Retry
 from datbench_tasks.runs import TaskRun, iter_samples, open_run, read_results
 
@@ -33,11 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare our own options."""
     parser.add_argument("--only-failed", metavar="RUN", type=Path, help="ask again where the request failed")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the report's page too")
+    parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although samples or verdicts lack")
     add_judge_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """The three steps; 3 if the host left less than it was asked for, or samples are without a verdict."""
+    backend = backend_of(args) if args.judge_model or args.judge_base_url or args.local_model else None
     if args.only_failed:
         output = args.only_failed
         retry = Retry.of(open_run(output, date=args.date, model=args.run_model))
@@ -45,14 +48,26 @@ def run(args: argparse.Namespace) -> int:
             _check_alone(args.more)
             run_host([*args.more, *retry.host_arguments()], retry.folder, retry.tasks)
             retry.merge()
+            args.date = None  # the merged run has a date of its own
     else:
         output = Path(_value_of("--output_path", args.more))
         run_host(args.more, output, _value_of("--tasks", args.more).split(","))
-    judged = DONE
-    if args.judge_model or args.local_model:
-        judged = judge(args, output)
-    report = ["report", str(output), *(["--html", str(args.html)] if args.html else [])]
-    return max(judged, cli.main(report))
+    args.allow_missing |= args.allow_incomplete
+    judged = judge(args, output, backend) if backend else DONE
+    return max(judged, cli.main(["report", str(output), *_report_options(args, judged=backend is not None)]))
+
+
+def _report_options(args: argparse.Namespace, *, judged: bool) -> list[str]:
+    """Ours that the report must know, as its own options."""
+    values = {
+        "--html": args.html,
+        "--judge": settings_of(args).tag if judged and not args.dry_run else None,
+        "--run-model": args.run_model,
+        "--date": args.date,
+    }
+    named = [text for name, value in values.items() if value for text in (name, str(value))]
+    flags = {"--allow-incomplete": args.allow_incomplete, "--allow-missing": args.allow_missing}
+    return [*named, *(name for name, given in flags.items() if given)]
 
 
 def run_host(arguments: Sequence[str], output: Path, tasks: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from datbench_tasks.judge.options import (
     limits_from,
     settings_from,
 )
-from datbench_tasks.judge.post_pass import Backend, ChatBackend, dry_run, judge_run
+from datbench_tasks.judge.post_pass import Backend, ChatBackend, Settings, dry_run, judge_run
 from datbench_tasks.judge.requests import JudgeIdentity
 from datbench_tasks.reporting.command import render
 from datbench_tasks.reporting.report import load_report
@@ -60,15 +60,14 @@ def run(args: argparse.Namespace) -> int:
     return _FORMS[form](args, words)
 
 
-def judge(args: argparse.Namespace, directory: str | Path) -> int:
+def judge(args: argparse.Namespace, directory: str | Path, backend: Backend) -> int:
     """Judge a run with the options of ``add_judge_arguments``; prints what came of it, but no report.
 
     Returns:
         0, or 3 when verdicts are missing or unparsed and that was not allowed.
     """
     run_read = _open(args, directory)
-    backend = _backend(args)
-    settings = settings_from(args, _name_for_tag(args))
+    settings = settings_of(args)
     if args.dry_run:
         dry_run(run_read, backend.identity, settings, args.max_tokens)
         return DONE
@@ -77,9 +76,9 @@ def judge(args: argparse.Namespace, directory: str | Path) -> int:
 
 def _judge(args: argparse.Namespace, words: list[str]) -> int:
     directory = _only(words)
-    status = judge(args, directory)
+    status = judge(args, directory, backend_of(args))
     if not args.dry_run:
-        _print_report(args, directory, settings_from(args, _name_for_tag(args)).tag)
+        _print_report(args, directory, settings_of(args).tag)
     return status
 
 
@@ -131,7 +130,13 @@ def _open(args: argparse.Namespace, directory: str | Path) -> Run:
     return open_run(directory, date=args.date, model=args.run_model)
 
 
-def _backend(args: argparse.Namespace) -> Backend:
+def backend_of(args: argparse.Namespace) -> Backend:
+    """The judge that the options name; nothing is sent or loaded yet.
+
+    Raises:
+        UsageError: options that do not name one judge.
+        InputError: there is no such local model.
+    """
     if not args.local_model:
         return ChatBackend(endpoints_from(args), limits_from(args))
     if args.judge_base_url or args.judge_model:
@@ -142,10 +147,10 @@ def _backend(args: argparse.Namespace) -> Backend:
     return LocalJudge(args.local_model, args.gguf_file, args.local_batch_size, limit)
 
 
-def _name_for_tag(args: argparse.Namespace) -> str:
-    """The judge's name, of a local path its last part."""
+def settings_of(args: argparse.Namespace) -> Settings:
+    """What holds for the pass; without ``--tag`` it is called after the judge, of a local path by its last part."""
     name: str = args.judge_model or args.local_model
-    return Path(name).name if args.local_model and Path(name).exists() else name
+    return settings_from(args, Path(name).name if args.local_model and Path(name).exists() else name)
 
 
 def _print_report(args: argparse.Namespace, directory: str, tag: str) -> None:

@@ -20,6 +20,7 @@ from datbench_tasks.reporting.tables import WRITERS, as_csv
 
 EXAMPLE = "datbench-tasks report runs/qwen --html report.html"
 REPORT_FILE = "datbench_report.json"
+VERDICT_PROBLEMS = ("pending", "unparsed")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with tables, pictures and all samples")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="write the pictures as PNG and SVG")
     parser.add_argument("--against", type=Path, metavar="RUN", help="a second run to show in page and plots")
-    parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although samples lack")
+    parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although samples or verdicts lack")
+    parser.add_argument("--allow-missing", action="store_true", help="exit 0 although verdicts are missing or unparsed")
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
 
         write_plots(report, args.plots, other=other)
     print(f"wrote {', '.join(str(path) for path in (written, args.html, args.plots) if path)}", file=sys.stderr)
-    if report.problems and not args.allow_incomplete:
+    accepted = VERDICT_PROBLEMS if args.allow_missing else ()
+    if not args.allow_incomplete and any(found.kind not in accepted for found in report.problems):
         raise IncompleteError(f"the run is not complete: {summary_of_problems(report)}; --allow-incomplete accepts it")
     return DONE
 

@@ -177,6 +177,7 @@ def test_exit_statuses(tmp_path, capsys):
     log.write_text("".join(text.splitlines(keepends=True)[:-1]))
     assert main(["report", str(directory), "--dataset", "none"]) == 3
     assert "1 missing" in capsys.readouterr().err
+    assert main(["report", str(directory), "--dataset", "none", "--allow-missing"]) == 3
     log.write_text("{")
     assert main(["report", str(directory), "--dataset", "none"]) == 5
 
