@@ -108,10 +108,10 @@ _CUES = [
         (("result",), r"result:?\s*(\w+)"),
         # sentences
         (("there",), r"there_are_(\w+)_\w+_in_the_image"),
-        (("there",), r"there_are_(\w+)_\w"),
-        (("see",), r"i_(?:can_)?see_(\w+)_\w"),
-        (("contains",), r"contains_(\w+)_\w"),
-        (("shows",), r"shows_(\w+)_\w"),
+        (("there",), r"there_are_(\w+)_\w+"),
+        (("see",), r"i_(?:can_)?see_(\w+)_\w+"),
+        (("contains",), r"contains_(\w+)_\w+"),
+        (("shows",), r"shows_(\w+)_\w+"),
     )
 ]
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
@@ -203,7 +203,7 @@ def _reported_count(item: Details) -> int | None:
     if item.get("parsed_answer") is not None or "error" in item:
         return item.get("parsed_answer")
     try:
-        return _tallyqa_count(item["model_output"])
+        return _tallyqa_count(item.get("model_output", ""))
     except _UnreadableCountError:
         return None
 

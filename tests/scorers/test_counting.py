@@ -79,6 +79,8 @@ def test_metrics_of_nothing_are_zero():
         ("the picture contains 5 cats of 9", 5),
         ("it shows ten cats of 9", 10),
         ("I see 5", 5),
+        ("it shows 3 xshows 4 birds", 3),  # the first match takes the whole word that the second would begin in
+        ("I see two hi see five birds", 2),
         # the last number, then the last word
         ("3 of 4.", 4),
         ("1234567890 five", 5),
