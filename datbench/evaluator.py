@@ -6,6 +6,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 
 from datbench.extraction import extract_final_answer
@@ -79,6 +80,9 @@ def score_fields(dataset: str, fields: Fields, output: Any) -> tuple[Details, bo
         if scorer is None:
             final = extract_final_answer(output).strip().lower()
             return {"score": float(final == str(fields["answer"]).strip().lower())}, False
+        if not isinstance(output, scorer.accepts):
+            refused = {"score": 0.0, "error": f"the output is no text but {type(output).__name__}"}
+            return scorer.score(fields, "") | refused, False
         return scorer.score(fields, output), False
     except Exception as fault:
         return {"score": 0.0, "error": f"scorer fault: {type(fault).__name__}: {fault}"[:500]}, True
@@ -97,7 +101,8 @@ def score_sample(row_or_sample: Mapping[str, Any] | DatBenchSample, model_output
     Raises:
         ValueError: the row is malformed (names id and field). No model output raises.
     """
-    sample = row_or_sample if isinstance(row_or_sample, DatBenchSample) else read_row(row_or_sample, 0, None)
+    sample = copy(row_or_sample) if isinstance(row_or_sample, DatBenchSample) else read_row(row_or_sample, 0, None)
+    sample.eval_mode = "direct"  # whatever the row says: its scorer reads the metadata only then
     details, _ = score_fields(sample.dataset, _checked_fields(sample, 0), "" if model_output is None else model_output)
     return details
 

@@ -33,6 +33,7 @@ class Scorer:
         optional: metadata keys handed over when present.
         prepare: for the rare dataset whose fields are not a plain copy: (fields so far, metadata) -> fields.
         check: raises FieldError for row data that is malformed; run when an evaluator is built.
+        accepts: types of an output that can be scored; one of any other type scores 0.0, with an ``error``.
     """
 
     score: Callable[[Fields, str], Details]
@@ -41,6 +42,7 @@ class Scorer:
     optional: tuple[str, ...] = ()
     prepare: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] | None = None
     check: Callable[[Fields], None] | None = None
+    accepts: tuple[type, ...] = (str,)
 
     def compute_metrics(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Aggregate over details dicts, bare or each under the key ``score_details``."""

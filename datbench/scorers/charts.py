@@ -253,7 +253,7 @@ def _prepare_chartqapro(fields: dict[str, Any], metadata: Mapping[str, Any]) -> 
     """Answers of the metadata before the row's, the row's before the single one."""
     listed = metadata.get("all_answers")
     if not (isinstance(listed, list) and listed):
-        listed = _as_list(fields.get("all_answers") or fields["answer"])
+        listed = _as_list(fields.get("all_answers") or [fields["answer"]])
     return fields | {"all_answers": listed}
 
 
@@ -266,4 +266,5 @@ CHARTQAPRO = Scorer(
     metrics=_chartqapro_metrics,
     optional=("question_type", "year_flags", "is_multi_turn"),
     prepare=_prepare_chartqapro,
+    accepts=(str, list),
 )

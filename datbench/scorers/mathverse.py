@@ -10,4 +10,4 @@ def _score(fields: Fields, output: str) -> Details:
     return {"score": 0.0, "error": "judge_required"}
 
 
-MATHVERSE = Scorer(_score, metrics=lambda details: {})
+MATHVERSE = Scorer(_score, metrics=lambda details: {}, accepts=(object,))

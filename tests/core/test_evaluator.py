@@ -5,6 +5,7 @@ import json
 import warnings
 
 import pytest
+from support.vectors import scorable_cases
 
 from datbench import (
     SOURCE_DATASETS,
@@ -204,6 +205,23 @@ def test_metrics_take_the_details_of_a_failed_scorer_as_zero(dataset):
     metrics = SOURCE_DATASETS[dataset].compute_metrics([{"score": 0.0, "error": "broken"}])
     pooled = dataset == "cc-ocr-multi_scene_ocr"  # its accuracy pools token counts, and a failed sample has none
     assert metrics.get("accuracy", 0.0) == float(pooled)
+
+
+@pytest.mark.parametrize("output", [["Paris"], [], 4, {"answer": "x"}])
+@pytest.mark.parametrize("dataset", [name for name in SOURCE_DATASETS if name != "chartqapro"])
+def test_an_output_that_is_no_text_scores_zero_and_breaks_nothing(dataset, output):
+    given = scorable_cases(dataset)[0]["row"]
+    report = quietly(DatBenchEvaluator([given], "c").compute_metrics, [VLMResponse(given["id"], output)])
+    assert report.results[0].score == 0.0
+    assert report.results[0].metadata["score_details"]["error"]
+    assert "scorer_errors" not in report.summary
+    assert json.loads(report.to_json())["summary"]["total_samples"] == 1
+
+
+def test_score_sample_reads_the_metadata_of_a_judge_row_too():
+    given = row("a", "charxiv_reasoning", answer="left", eval_mode="judge", metadata='{"question_type": "reasoning"}')
+    assert score_sample(given, "on the left")["score"] == 1.0
+    assert DatBenchEvaluator([given], "chart").samples[0].eval_mode == "judge"
 
 
 def test_score_sample_takes_a_row_or_a_sample():

@@ -152,6 +152,7 @@ def test_chartqapro_answers_come_from_the_metadata_first():
     assert score_of("chartqapro", "m", "a", all_answers=["x", "m"], all_answers_of_row=["r"]) == 1.0
     assert score_of("chartqapro", "r", "a", all_answers=[], all_answers_of_row=["x", "r"]) == 1.0
     assert score_of("chartqapro", "a", "a", all_answers="m", all_answers_of_row=[]) == 1.0
+    assert details_of("chartqapro", "a", ["x", "a"], all_answers_of_row=[])["ground_truth"] == "['x', 'a']"
 
 
 def test_chartqapro_turns():
