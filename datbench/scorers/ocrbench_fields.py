@@ -65,7 +65,11 @@ def _f1(predicted: Mapping[Any, Any], reference: Mapping[Any, Any]) -> float:
 
 def _normal(value: Any) -> Any:
     """A value as text, in lower case, without blanks; what Python counts as false stays as it is."""
-    return str(value).lower().strip().replace("\n", " ").replace(" ", "") if value else value
+    if not value:
+        return value
+    # Python prints a set in an order that changes from run to run.
+    text = "{" + ", ".join(sorted(map(repr, value))) + "}" if isinstance(value, set) else str(value)
+    return text.lower().strip().replace("\n", " ").replace(" ", "")
 
 
 def read_dict(output: str) -> dict[Any, Any]:

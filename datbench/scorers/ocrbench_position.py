@@ -80,10 +80,12 @@ def _boxes(text: str) -> list[tuple[int, ...]]:
 
 
 def iou(box: Any, other: Any) -> float:
-    """Intersection over union of two boxes [x1, y1, x2, y2]; 0.0 for what is no box; in [0, 1].
+    """Intersection over union with a reference box [x1, y1, x2, y2]; 0.0 for what is no box; in [0, 1].
 
     Corners are truncated to integers and taken as they come: areas are signed, as in the benchmark.
     """
+    if isinstance(other, str):  # no box, though each of its characters may be a number
+        return 0.0
     try:
         x1, y1, x2, y2 = _corners(box)
         u1, v1, u2, v2 = _corners(other)
@@ -95,6 +97,4 @@ def iou(box: Any, other: Any) -> float:
 
 
 def _corners(box: Any) -> list[int]:
-    if isinstance(box, str):
-        raise TypeError("a text is no box")
     return [int(corner) for corner in box][:4]

@@ -26,6 +26,27 @@ from datbench.scorers.page_similarity import cut_note, page_similarity
 from datbench.scorers.row_checks import list_of, texts_of
 
 
+def _check_list(fields: Fields) -> None:
+    list_of(fields, "all_answers")
+
+
+def _check_texts(fields: Fields) -> None:
+    texts_of(fields, "all_answers")
+
+
+def _check_page(fields: Fields) -> None:
+    texts_of({"all_answers": list_of(fields, "all_answers")[:1]}, "all_answers")
+
+
+def _check_handwriting(fields: Fields) -> None:
+    (_check_page if _asks_for_short_answer(fields) else _check_list)(fields)
+
+
+def _check_position(fields: Fields) -> None:
+    _check_list(fields)
+    check_box(fields.get("bbox"))
+
+
 class Rule(NamedTuple):
     """How a task type is scored.
 
@@ -33,14 +54,14 @@ class Rule(NamedTuple):
         method: its name in the details.
         score: (text, fields) -> score in [0, 1]; raises OutputFault for what cannot be scored.
         raw: whether the text is the whole output, not the final answer in it.
-        texts_only: whether each answer must be a text.
+        check: raises FieldError for answers and boxes that the rule cannot work with.
         notes: (text, fields) -> further details.
     """
 
     method: str
     score: Callable[[str, Fields], float]
     raw: bool = False
-    texts_only: bool = False
+    check: Callable[[Fields], None] = _check_list
     notes: Callable[[str, Fields], Details] | None = None
 
 
@@ -85,12 +106,12 @@ _PAGE = _on_answers(page_similarity)
 _CHINESE_MATCH = Rule("cn_vqa", _on_answers(chinese_text_match))
 _FALLBACK = Rule("vqa_fallback", _TEXT_MATCH)
 _VQA = Rule("vqa", _TEXT_MATCH)
-_FORMULA = partial(Rule, texts_only=True)
-_COUNT = partial(Rule, "counting", texts_only=True)
+_FORMULA = partial(Rule, check=_check_texts)
+_COUNT = partial(Rule, "counting", check=_check_texts)
 _DICT = partial(Rule, score=_on_answers(dict_f1), raw=True)
 _TABLE = Rule("teds", _table, raw=True)
-_POSITION = Rule("vqa_with_position", _position, raw=True)
-_FULL_PAGE = Rule("full_page_ocr", _PAGE, texts_only=True, notes=_page_notes)
+_POSITION = Rule("vqa_with_position", _position, raw=True, check=_check_position)
+_FULL_PAGE = Rule("full_page_ocr", _PAGE, check=_check_page, notes=_page_notes)
 
 _LETTERS = {"multiple choice": Rule("multiple_choice", _on_answers(letters))}
 _QUESTION = _LETTERS | {"case sensitive": Rule("vqa_case_sensitive", _on_answers(cased_text_match))}
@@ -128,7 +149,7 @@ RULES: dict[str, tuple[Rule, ByEval]] = {
     "full-page OCR en": (_FULL_PAGE, {}),
     "full-page OCR cn": (_FULL_PAGE, {}),
     "handwritten answer extraction cn": (
-        Rule("handwritten_extraction", _handwriting, texts_only=True, notes=_handwriting_notes),
+        Rule("handwritten_extraction", _handwriting, check=_check_handwriting, notes=_handwriting_notes),
         {},
     ),
 }
@@ -189,10 +210,7 @@ def _score(fields: Fields, output: str) -> Details:
 
 
 def _check(fields: Fields) -> None:
-    rule = _rule(fields)
-    (texts_of if rule.texts_only else list_of)(fields, "all_answers")
-    if rule is _POSITION:
-        check_box(fields.get("bbox"))
+    _rule(fields).check(fields)
 
 
 def _metrics(details: Sequence[Details]) -> dict[str, float]:

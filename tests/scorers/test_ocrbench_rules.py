@@ -87,6 +87,8 @@ def test_metrics_count_chinese_parsing_as_english_and_unknown_types_nowhere():
         ({**fields(), "all_answers": "text", "type": "zzz"}, "all_answers"),
         (fields("1", 2, type="text counting en"), "all_answers"),
         (fields(None, type="formula recognition cn"), "all_answers"),
+        (fields(1, "a", type="full-page OCR en"), "all_answers"),
+        (fields(1, type="handwritten answer extraction cn", question="简答"), "all_answers"),
         (fields("a", type="text grounding en", bbox=[1, 2, 3]), "bbox"),
     ],
 )
@@ -98,6 +100,8 @@ def test_malformed_rows_are_refused(row, field):
 
 def test_rows_that_only_look_malformed_are_accepted():
     OCRBENCH_V2.check(fields(1, 2.5, None, type="text recognition en"))
+    OCRBENCH_V2.check(fields("a", 1, type="full-page OCR en"))
+    OCRBENCH_V2.check(fields(1, type="handwritten answer extraction cn"))
     OCRBENCH_V2.check(fields("a", type="text grounding en", bbox=[]))
     OCRBENCH_V2.check(fields("a", type="text recognition en", bbox=[1]))
 
@@ -205,6 +209,13 @@ def test_f1_of_fields(output, reference, expected):
     assert dict_f1(output, [reference, "{}"]) == pytest.approx(expected)
 
 
+def test_sets_are_printed_in_one_order():
+    items = [f"item {i}" for i in range(50)]
+    output = "{'a': {" + ", ".join(map(repr, items)) + "}}"
+    printed = "{" + ", ".join(map(repr, sorted(items))) + "}"
+    assert dict_f1(output, [{"a": printed}]) == 1.0
+
+
 def test_a_number_too_long_to_print_is_an_error():
     details = OCRBENCH_V2.score(
         fields("{'a': 1}", type="key information extraction en"), "{'a': 0x" + "f" * 10_000 + "}"
@@ -292,6 +303,10 @@ def test_answers_with_positions(output, expected):
 @pytest.mark.parametrize("box", [None, [], "10, 20, 30, 40", "1234", [[10, 20], [30, 20], [30, 40], [10, 40]]])
 def test_reference_boxes_that_never_match(box):
     assert answer_with_position('{"answer": "yes", "bbox": [10, 20, 30, 40]}', ["yes"], box) == 0.5
+
+
+def test_a_predicted_box_may_be_any_sequence_of_digits():
+    assert answer_with_position("""{"answer": "yes", "bbox": "'1234'"}""", ["yes"], [1, 2, 3, 4]) == 1.0
 
 
 def test_iou_takes_corners_as_they_come():
