@@ -17,7 +17,8 @@ ANSWER_INSTRUCTION = (
 
 _TWO_LINES = re.compile(r"respond\s+with\s+exactly\s+two\s+lines\s*:", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"\d{1,3}[.)]\s+")
-_DECORATION = " \t\r\n\f\v\u00a0\u3000*_`~>+-•\"'“”‘’«»"
+_WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))  # U+3000 is the last of it
+_DECORATION = _WHITE_SPACE + "*_`~>+-•\"'“”‘’«»"
 
 
 def split_rubric(judge_prompt: str) -> str | None:
@@ -79,8 +80,8 @@ def _fence_content(text: str) -> str:
     if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
         return text
     inside = text[3:-3]
-    first, line_feed, rest = inside.partition("\n")
-    if line_feed and (not first.strip() or first.strip().isalnum()):
+    first, _, rest = inside.partition("\n")
+    if rest.strip() and (not first.strip() or first.strip().isalnum()):
         inside = rest
     return inside.strip()
 
@@ -88,11 +89,10 @@ def _fence_content(text: str) -> str:
 def _from_lines(text: str) -> bool | None:
     for line in text.splitlines():
         label, colon, value = line.partition(":")
-        if not colon or len(label) > 100 or len(value) > 200:
-            continue
         label = label.strip(_DECORATION)
-        label = _LIST_NUMBER.sub("", label, count=1).strip(_DECORATION)
-        if label.lower() != "answer":
+        if number := _LIST_NUMBER.match(label):
+            label = label[number.end() :].strip(_DECORATION)
+        if not colon or label.lower() != "answer":
             continue
         word = value.strip(_DECORATION).removesuffix(".").strip(_DECORATION).lower()
         if word in LINE_WORDS:
