@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from support.chat_server import Call, ChatServer, Reply
@@ -54,6 +55,10 @@ def journaled(run: Path) -> set[str]:
     return {json.loads(line)["key"] for line in lines if line.endswith(b"\n")}
 
 
+def asked_or_ended(server: ChatServer, calls: int, child: subprocess.Popen[bytes]) -> bool:
+    return len(server.calls) >= calls or child.poll() is not None
+
+
 def totals(run: Path) -> tuple[bytes, bytes, dict]:
     folder = run / "judge" / TAG
     about = json.loads((folder / "judge.json").read_text("utf-8"))
@@ -70,7 +75,8 @@ def test_20_kills_cost_no_verdict_and_change_no_number(tmp_path: Path) -> None:
         kills = 0
         for at in sorted(draw.sample(range(1, JUDGED), WHILE_ASKING)):
             child = start_command(*arguments(run, server))
-            wait_until(lambda at=at: len(server.calls) >= at + kills * IN_FLIGHT or child.poll() is not None)
+            calls = at + kills * IN_FLIGHT
+            wait_until(partial(asked_or_ended, server, calls, child))
             child.send_signal(signal.SIGKILL)
             kills += child.wait() == -signal.SIGKILL
             assert len(journaled(run)) >= len(server.calls) - kills * IN_FLIGHT

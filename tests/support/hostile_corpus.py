@@ -1,4 +1,4 @@
-"""The corpus of ``tests/hostile/corpus``, what grows too large for a file, and a watch over what a command may touch."""
+"""The corpus of ``tests/hostile/corpus``, what is too large for a file, and a watch over what a command may touch."""
 
 from __future__ import annotations
 
