@@ -17,12 +17,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aiohttp import web
+from support.local_server import LocalServer
 
 
 @dataclass(frozen=True)
@@ -78,56 +78,26 @@ class Call:
 Script = Reply | Sequence[Reply] | Callable[[Call], Reply]
 
 
-class ChatServer:
+class ChatServer(LocalServer):
     """The server; a context manager that listens on a free port of 127.0.0.1 (or the one given)."""
 
     def __init__(self, script: Script = Reply(), *, port: int = 0, paths: str = r"/{path:.*}chat/completions") -> None:
+        super().__init__(port)
         self.calls: list[Call] = []
         self.peak_in_flight = 0
         self._in_flight = 0
         self._script = script
         self._paths = paths
-        self._port = port
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._ready = threading.Event()
-        self._stop = asyncio.Event()
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"{self.address}/v1"
 
-    def __enter__(self) -> ChatServer:
-        self._thread.start()
-        if not self._ready.wait(30):
-            raise RuntimeError("the chat server did not start")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(30)
-
-    def join(self) -> None:
-        """Wait until the server ends (for a process of its own)."""
-        self._thread.join()
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._run())
-        self._loop.close()
-
-    async def _run(self) -> None:
+    def application(self) -> web.Application:
         app = web.Application(client_max_size=256 * 2**20)
         app.router.add_post(self._paths, self._answer)
         app.router.add_get("/v1/models", self._models)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", self._port, backlog=1024)
-        await site.start()
-        self._port = runner.addresses[0][1]
-        self._ready.set()
-        await self._stop.wait()
-        await runner.cleanup()
+        return app
 
     async def _models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})

@@ -6,51 +6,31 @@ files themselves with the headers by which the client names the commit. Give it 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from support.local_server import LocalServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class FakeHub:
+class FakeHub(LocalServer):
     """A context manager; ``repositories`` maps a dataset's name (``owner/name``) to the folder of its files."""
 
     def __init__(self, repositories: Mapping[str, Path], revisions: tuple[str, ...] = ("main", COMMIT)) -> None:
+        super().__init__()
         self.requests: list[str] = []
         self._repositories = repositories
         self._revisions = revisions
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._ready = threading.Event()
-        self._stop = asyncio.Event()
-        self._port = 0
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return self.address
 
-    def __enter__(self) -> FakeHub:
-        self._thread.start()
-        if not self._ready.wait(30):
-            raise RuntimeError("the fake hub did not start")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(30)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._run())
-        self._loop.close()
-
-    async def _run(self) -> None:
+    def application(self) -> web.Application:
         app = web.Application(middlewares=[self._log])
         name = "/{owner}/{name}"
         app.router.add_get("/api/datasets" + name, self._info)
@@ -58,14 +38,7 @@ class FakeHub:
         app.router.add_get("/api/datasets" + name + "/tree/{revision}{path:(/.*)?}", self._tree)
         app.router.add_post("/api/datasets" + name + "/paths-info/{revision}", self._paths_info)
         app.router.add_get("/datasets" + name + "/resolve/{revision}/{path:.*}", self._file)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self._port = runner.addresses[0][1]
-        self._ready.set()
-        await self._stop.wait()
-        await runner.cleanup()
+        return app
 
     @web.middleware
     async def _log(self, request: web.Request, handler: Any) -> web.StreamResponse:
