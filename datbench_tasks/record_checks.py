@@ -13,6 +13,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "capability": (str,),
     "dataset": _TEXT,
     "source_info": _OBJECT,
+    "image_key": _TEXT,
     "eval_metrics": _OBJECT,
     "question": _TEXT,
     "all_answers": (list, str, _ABSENT),

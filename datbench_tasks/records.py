@@ -12,13 +12,16 @@ from typing import Any
 
 from datbench.evaluator import CORRECT_FROM, judge_details, score_fields, scorer_fields
 from datbench.reformatting import score_if_reformatted
-from datbench.samples import DatBenchSample
+from datbench.samples import DatBenchSample, read_metadata
 from datbench.scorers.base import Details
 from datbench_tasks.reasoning import AS_IS, set_reasoning_aside
 
 SCHEMA = 1
 
 Record = dict[str, Any]
+
+IMAGE_KEYS = ("image_id", "imageId", "docId", "doc_id", "image_name", "figure_path", "ucsf_document_page_no")
+"""Keys under which source datasets name the image or document that several questions share."""
 
 REQUEST_FAILED_PREFIXES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
 """What lmms-eval puts in place of an answer when a request failed."""
@@ -49,6 +52,7 @@ def build_record(sample: DatBenchSample, capability: str, raw_output: str, run: 
         "capability": capability,
         "dataset": sample.dataset,
         "source_info": sample.source_info,
+        "image_key": _image_key(sample),
         "is_circular": sample.is_circular,
         "eval_metrics": sample.eval_metrics,
         "eval_mode": sample.eval_mode,
@@ -78,6 +82,7 @@ def failed_record(row: Mapping[str, Any], raw_output: str, fault: Exception) -> 
         "capability": "",
         "dataset": (row.get("source_info") or {}).get("dataset") or "",
         "source_info": row.get("source_info") or {},
+        "image_key": None,
         "is_circular": bool(row.get("is_circular")),
         "eval_metrics": row.get("eval_metrics") or {},
         "eval_mode": row.get("eval_mode") or "direct",
@@ -151,6 +156,18 @@ def _output_flags(output: str, raw_output: str, unclosed: bool, model: str) -> l
     )
     found = {"empty": not output.strip(), "request_failed": failed, "unclosed_reasoning": unclosed}
     return [flag for flag, present in found.items() if present]
+
+
+def _image_key(sample: DatBenchSample) -> str | None:
+    """What questions on one image or document have in common, None if the row does not name it."""
+    metadata = sample.metadata
+    if isinstance(metadata, str):
+        metadata = read_metadata(metadata) if any(key in metadata for key in IMAGE_KEYS) else {}
+    for key in IMAGE_KEYS:
+        for place in (sample.source_info, metadata):
+            if isinstance(place.get(key), (str, int)):
+                return f"{sample.dataset}/{place[key]}"
+    return None
 
 
 def _adds(key: str, value: Any, sample: DatBenchSample) -> bool:

@@ -8,9 +8,6 @@ from typing import Any
 
 from datbench_tasks.runs import Sample
 
-IMAGE_KEYS = ("image_id", "imageId", "docId", "doc_id", "image_name", "figure_path", "ucsf_document_page_no")
-"""Keys under which source datasets name the image or document that several questions share."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -89,7 +86,7 @@ def read_outcome(sample: Sample, image_key: str | None = None) -> Outcome:
         frontier=metrics.get("is_frontier"),
         circular=bool(record.get("is_circular")),
         original_idx=str((record.get("source_info") or {}).get("original_idx") or ""),
-        cluster=image_key or _image_key(record),
+        cluster=image_key or record.get("image_key"),
         lines=sample.lines,
     )
 
@@ -128,15 +125,6 @@ def _truncated(flags: frozenset[str], tokens: int | None, limit: object) -> bool
     if "truncated" in flags:
         return True
     return tokens >= limit if tokens is not None and isinstance(limit, int) else None
-
-
-def _image_key(record: Mapping[str, Any]) -> str | None:
-    places = (record.get("source_info") or {}, record.get("scorer_input") or {})
-    for key in IMAGE_KEYS:
-        for place in places:
-            if isinstance(place, dict) and isinstance(place.get(key), (str, int)):
-                return f"{record.get('dataset')}/{place[key]}"
-    return None
 
 
 def _number(value: object) -> float | None:

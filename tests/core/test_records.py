@@ -47,6 +47,23 @@ def test_reasoning_is_kept_beside_the_scored_text():
     assert record_of(ROW, "<think>hm</think>x", reasoning=AS_IS)["output"] == "<think>hm</think>x"
 
 
+@pytest.mark.parametrize("mode", ["direct", "judge"])
+@pytest.mark.parametrize(
+    ("source", "metadata", "key"),
+    [
+        ({}, '{"docId": 7}', "docvqa/7"),
+        ({}, {"figure_path": "images/3.jpg"}, "docvqa/images/3.jpg"),
+        ({"image_id": "a"}, '{"docId": 7}', "docvqa/a"),
+        ({}, '{"docId": [7]}', None),
+        ({}, '{"note": "docId"}', None),
+        ({}, "{}", None),
+    ],
+)
+def test_a_record_names_the_image_that_questions_share(mode, source, metadata, key):
+    row = {**ROW, "eval_mode": mode, "source_info": {**ROW["source_info"], **source}, "metadata": metadata}
+    assert record_of(row, "y")["image_key"] == key
+
+
 def test_a_judge_record_waits_for_its_verdict():
     record = record_of(JUDGE_ROW, "y")
     assert record["pending"] is True

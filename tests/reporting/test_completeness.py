@@ -80,7 +80,7 @@ def test_without_the_dataset_only_the_count_is_checked(run_with_data):
     (problem,) = report.problems
     assert problem.text == "counting: no record of 1 of the samples that the host counted"
     assert "count only" in "\n".join(report.notes)
-    assert report.capabilities[0].clusters is None
+    assert report.capabilities[0].clusters == 8, "by the document that the metadata names, in each source dataset"
 
 
 def test_images_come_from_the_dataset(run_with_data):
