@@ -101,12 +101,27 @@ class Row:
         return self.value / self.bound_value if self.bound_value else None
 
 
-def growth(row: Row, rows: Iterable[Row]) -> float | None:
-    """Time per item over that of the smallest size of the same name; None for the smallest itself and for counts."""
-    smallest = min((r for r in rows if (r.name, r.unit) == (row.name, row.unit)), key=lambda r: r.size)
-    if row.unit not in TIMES or smallest.size == row.size:
-        return None
-    return (row.value / row.size) / (smallest.value / smallest.size)
+def growth(row: Row, rows: Iterable[Row]) -> tuple[float | None, float | None]:
+    """How the time per item moved from smaller sizes of the same name to this one; 1 is linear.
+
+    Returns:
+        The cost per item over that of the smallest size; and the cost of each item added since the size before over
+        that of the items added one step earlier, in which the cost of starting cancels out. None where there are too
+        few sizes, or for other units.
+    """
+    series = sorted((r for r in rows if (r.name, r.unit) == (row.name, row.unit)), key=lambda r: r.size)
+    smaller = [r for r in series if r.size < row.size]
+    if row.unit not in TIMES or not smaller:
+        return None, None
+    per_item = (row.value / row.size) / (smaller[0].value / smaller[0].size)
+    if len(smaller) == 1:
+        return per_item, None
+    earlier, later = _added(*smaller[-2:]), _added(smaller[-1], row)
+    return per_item, later / earlier if earlier > 0 < later else None
+
+
+def _added(small: Row, large: Row) -> float:
+    return (large.value - small.value) / (large.size - small.size)
 
 
 @dataclass(frozen=True)
@@ -201,8 +216,8 @@ def _cpu_information() -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-HEADER = ("measured", "items", "figure", "items/s", "bound", "its figure", "ratio", "per item")
-TEXTS = (True, False, False, False, True, False, False, False)
+HEADER = ("measured", "items", "figure", "items/s", "bound", "its figure", "ratio", "per item", "per added item")
+TEXTS = (True, False, False, False, True, False, False, False, False)
 """Which columns hold words; the others hold numbers."""
 
 
@@ -224,7 +239,7 @@ def _aligned(cell: str, width: int, is_text: bool) -> str:
 
 def _cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
     per_second = f"{row.size / row.value:,.0f}" if row.unit in TIMES and row.value else ""
-    times = [f"{x:,.2f}x" if x is not None else "" for x in (row.ratio, growth(row, rows))]
+    times = [f"{x:,.2f}x" if x is not None else "" for x in (row.ratio, *growth(row, rows))]
     figure, bound = (f"{_short(value)} {row.unit}" for value in (row.value, row.bound_value))
     return (row.name, f"{row.size:,}", figure, per_second, row.bound, bound, *times)
 
@@ -236,4 +251,5 @@ def _short(value: float) -> str:
 
 def as_data(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
     """A row for the JSON file."""
-    return {**asdict(row), "ratio": row.ratio, "per_item_growth": growth(row, rows)}
+    per_item, per_added_item = growth(row, rows)
+    return {**asdict(row), "ratio": row.ratio, "growth_per_item": per_item, "growth_per_added_item": per_added_item}
