@@ -154,7 +154,10 @@ def load_report(
         InputError: unreadable input, or parts that do not belong together.
     """
     paths = [Path(path) for path in ([directories] if isinstance(directories, (str, Path)) else directories)]
-    if all(path.is_file() for path in paths):
+    tables = [path for path in paths if path.is_file()]
+    if tables and len(tables) < len(paths):
+        raise InputError(f"{tables[0]} is a file and others are directories; report runs and tables apart")
+    if tables:
         from datbench_tasks.reporting.unified_results import load_unified
 
         return load_unified(paths)

@@ -98,7 +98,7 @@ def signature_line(signature: Signature) -> str:
     names = sorted(signature["samples"])
     parts = {
         "scorer": signature["scorer_version"],
-        "data": f"{signature['dataset']}@{_collapsed(signature['revision'], _short)}",
+        "data": "@".join(filter(None, (signature["dataset"], _collapsed(signature["revision"], _short)))),
         "split": signature["split"],
         "tasks": signature["variant"],
         "capabilities": "all 9" if names == sorted(CAPABILITIES) else ",".join(names),
@@ -178,7 +178,7 @@ def _collapsed(values: Mapping[str, Any], show: Any) -> str:
 
 
 def _short(revision: Any) -> str:
-    text = str(revision)
+    text = str(revision or "")
     return text[:8] if len(text) == 40 else text
 
 

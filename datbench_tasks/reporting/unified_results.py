@@ -109,7 +109,7 @@ def _rows(path: Path) -> Any:
                 raise InputError(f"{path}: no column {lacking[0]}; score it with datbench-tasks unified")
             yield row
     except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: {fault}") from fault
+        raise InputError(f"{fault}; of a run of lmms-eval name the directory, not a file in it") from fault
 
 
 def _statistics(path: Path) -> dict[str, Any]:

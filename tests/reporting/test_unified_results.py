@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.synthetic_run import make_run
 
 from datbench.jsonio import write_json, write_jsonl
 from datbench_tasks.cli import main
@@ -48,6 +49,7 @@ def test_the_command_reports_and_says_that_rows_are_invalid(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "parse_failed (row 00000002)" in printed
     assert "scorer:unified" in printed
+    assert "|data:bench|tasks:unified|" in printed
     assert (tmp_path / "a" / "result.report.json").is_file()
 
 
@@ -63,6 +65,16 @@ def test_another_metric_is_not_comparable(tmp_path, capsys):
     first, second = scored(tmp_path / "a", [True, False]), scored(tmp_path / "b", [True, False], "--strict")
     assert main(["compare", str(first), str(second)]) == 5
     assert "generation" in capsys.readouterr().err
+
+
+def test_files_of_a_run_are_no_tables(tmp_path, capsys):
+    run = make_run(tmp_path, samples=9, capabilities=["counting"])
+    results = next(run.glob("*/*_results.json"))
+    assert main(["report", str(results)]) == 5
+    assert f"report: {results}: must hold one JSON array of objects" in (printed := capsys.readouterr().err)
+    assert "of a run of lmms-eval name the directory" in printed
+    assert main(["report", str(run), str(results)]) == 5
+    assert f"{results} is a file and others are directories" in capsys.readouterr().err
 
 
 def test_ids_pair_rows_where_there_are_any(tmp_path):
