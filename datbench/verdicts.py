@@ -60,18 +60,16 @@ def parse_judge_verdict(verdict: object, raw_judge_output: object) -> bool | Non
 
 
 def _from_json(text: str) -> bool | None:
-    body = _fence_content(text)
-    if not body.startswith(("{", "t", "f", "T", "F")):
+    body = _fence_content(text).lower()  # case does not count, in keys and constants either
+    if not body.startswith(("{", "t", "f")):
         return None
-    if body.lower() in ("true", "false"):
-        return body.lower() == "true"
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    answer = value.get("answer") if isinstance(value, dict) else None
+    answer = value.get("answer") if isinstance(value, dict) else value
     if isinstance(answer, str):
-        return VERDICT_WORDS.get(answer.strip().lower())
+        return VERDICT_WORDS.get(answer.strip())
     return answer if isinstance(answer, bool) else None
 
 
