@@ -159,10 +159,10 @@ def _write_parquet(path: Path, records: list[Record]) -> None:
 
 
 def _arrow_column(cells: list[Any]) -> Any:
-    """An Arrow array; cells of several types become JSON text, since a parquet column has one type."""
+    """An Arrow array; cells of several types, or too large for one, become JSON text: a parquet column has one type."""
     import pyarrow as pa
 
     try:
         return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([cell if cell is None or isinstance(cell, str) else jsonio.dumps(cell) for cell in cells])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -100,8 +101,9 @@ def run(args: argparse.Namespace) -> int:
         count = _write_data(data, _documents(args, rows, columns, jsonio.dumps(settings)), images=bool(args.image))
     text = template.substitute(
         name=args.name,
-        folder=args.out,
-        data=jsonio.dumps(str(data.resolve())),
+        # In ASCII and quotation marks no path can end a line or open a mapping of the YAML.
+        folder=json.dumps(str(args.out)),
+        data=json.dumps(str(data.resolve())),
         max_new_tokens=args.max_new_tokens,
         text="doc_to_text_with_image" if args.image else "doc_to_text",
     )
@@ -184,9 +186,11 @@ def _image(row: Record, column: str, data: Path, number: int) -> dict[str, Any] 
     if isinstance(cell, Mapping):
         cell = cell.get("bytes") or cell.get("path")
     if isinstance(cell, str) and cell:
+        path = data.parent / cell
         try:
-            cell = (data.parent / cell).read_bytes()
-        except OSError as fault:
+            # Not a device either, which could be read for ever.
+            cell = path.read_bytes() if path.is_file() else path
+        except (OSError, ValueError) as fault:
             raise InputError(f"{data}: row {number + 1}, column {column!r}: {fault}") from fault
     if cell is None or isinstance(cell, bytes):
         return {"bytes": cell, "path": None} if cell else None
