@@ -16,7 +16,7 @@ MAX_DEPTH = 800
 MAX_DIGITS = 4300
 """Longest integer that is read, in digits: the limit of Python's own conversion."""
 
-_BRACKET = re.compile(r"[\[\]{}]")
+_TEXT_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _JSON_BLANKS = " \t\n\r"
 _warnings_are_global = threading.Lock()
 
@@ -64,8 +64,9 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
 def _check_depth(text: str, start: int, end: int) -> None:
     if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:
         return
-    steps = (1 if bracket[0] in "[{" else -1 for bracket in _BRACKET.finditer(text, start, end))
-    if max(accumulate(steps)) > MAX_DEPTH:
+    found = (match[0] for match in _TEXT_OR_BRACKET.finditer(text, start, end))
+    steps = (1 if bracket in "[{" else -1 for bracket in found if bracket[0] != '"')
+    if max(accumulate(steps), default=0) > MAX_DEPTH:
         raise LimitError(f"nested more than {MAX_DEPTH} deep")
 
 
