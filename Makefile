@@ -63,7 +63,7 @@ test: test-base test-main test-math test-lm-eval
 
 test-main: $(DEV)/.ready $(MATH)/.ready
 	DATBENCH_MATH_PYTHON=$(CURDIR)/$(MATH)/bin/python $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) \
-	  --ignore tests/base --ignore tests/math_verify --ignore tests/lm_eval tests
+	  --ignore tests/base --ignore tests/math_verify --ignore tests/host_lm_eval tests
 
 test-base: $(BASE)/.ready
 	cd tests/base && "$(CURDIR)/$(BASE)/bin/python" -m pytest $(PYTEST_FLAGS) .
@@ -72,7 +72,7 @@ test-math: $(MATH)/.ready
 	$(MATH)/bin/python -m pytest $(PYTEST_FLAGS) tests/math_verify
 
 test-lm-eval: $(LM_EVAL)/.ready
-	$(LM_EVAL)/bin/python -m pytest $(PYTEST_FLAGS) tests/lm_eval
+	$(LM_EVAL)/bin/python -m pytest $(PYTEST_FLAGS) tests/host_lm_eval
 
 lint: $(DEV)/.ready
 	$(DEV)/bin/ruff check .

@@ -15,9 +15,7 @@ from datbench.extraction import (
 
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "vectors" / "_extract_final_answer.jsonl")
-    .read_text("utf-8")
-    .split("\n")
+    for line in (Path(__file__).parents[1] / "vectors" / "_extract_final_answer.jsonl").read_text("utf-8").split("\n")
     if line
 ]
 

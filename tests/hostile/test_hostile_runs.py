@@ -74,13 +74,11 @@ def test_every_sample_has_a_verdict_or_a_reason(judged: Path) -> None:
             assert ("reason" in record["judge"]) is (record["judge"]["verdict"] == "unparsed")
 
 
+REPORT = ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json"]
 COMMANDS = {
-    "report": ["report", "RUN", "--judge", "one", "--dataset", "none", "--html", "OUT/page.html", "--out", "OUT/r.json"],
-    "text": ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json", "--format", "text"],
-    "latex": ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json", "--format", "latex"],
-    "markdown": ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json", "--format", "markdown"],
-    "csv": ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json", "--format", "csv"],
-    "plots": ["report", "RUN", "--judge", "one", "--dataset", "none", "--out", "OUT/r.json", "--plots", "OUT/plots"],
+    "report": [*REPORT, "--html", "OUT/page.html"],
+    **{form: [*REPORT, "--format", form] for form in ("text", "markdown", "latex", "csv")},
+    "plots": [*REPORT, "--plots", "OUT/plots"],
     "compare": ["compare", "RUN", "RUN", "--judge", "one", "--dataset", "none", "--force", "--format", "json"],
     "agreement": ["agreement", "RUN", "--out", "OUT/agreement.json"],
     "submit": ["submit", "RUN", "--judge", "one", "--dataset", "none", "--capabilities", "math", "--model-name",
@@ -94,12 +92,9 @@ COMMANDS = {
 def test_commands_over_it(name: str, judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = judged.parent, tmp_path / "out"
     words = [word.replace("RUN", str(judged)).replace("OUT", str(out)) for word in COMMANDS[name]]
-    with (
-        no_longer_than(SECONDS),
-        nothing_written_outside(root, judged / "judge"),
-        nothing_written_outside(tmp_path, out),
-    ):
-        assert main(words) in FINE, capsys.readouterr().err
+    with nothing_written_outside(root, judged / "judge"), nothing_written_outside(tmp_path, out):
+        with no_longer_than(SECONDS):
+            assert main(words) in FINE, capsys.readouterr().err
     assert all(out in path.resolve().parents for path in out.rglob("*"))
 
 
@@ -112,20 +107,7 @@ def test_a_bundle_of_it_is_verified(judged: Path, tmp_path: Path, capsys: pytest
 
 def test_no_markup_of_a_sample_reaches_the_page(judged: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    main(
-        [
-            "report",
-            str(judged),
-            "--judge",
-            "one",
-            "--dataset",
-            "none",
-            "--html",
-            str(page),
-            "--out",
-            str(tmp_path / "r"),
-        ]
-    )
+    main([word.replace("RUN", str(judged)).replace("OUT", str(tmp_path)) for word in COMMANDS["report"]])
     content = page.read_text("utf-8")
     opened = content.lower().count("<script")
     assert opened == content.lower().count("</script>") and "window.pwned=1</script>" not in content
@@ -135,21 +117,21 @@ def test_no_markup_of_a_sample_reaches_the_page(judged: Path, tmp_path: Path) ->
 
 def test_batch_results_of_any_text_are_read(judged: Path, tmp_path: Path) -> None:
     keys = [record["judge"]["journal_key"] for record in judged_records(judged) if "judge" in record]
-    results = tmp_path / "results.jsonl"
+    command = ["judge", "import", str(judged), str(tmp_path / "results.jsonl"), "--tag", "one", "--allow-missing"]
+    lines = []
     for content in (*ALL_TEXTS, None, 5, [], {}, {"body": None}, {"status_code": 200, "body": {"choices": [[]]}}):
-        body = {"choices": [{"message": {"content": content}}]} if isinstance(content, str) else content
-        lines = [
-            {"custom_id": keys[0], "response": {"status_code": 200, "body": body}},
-            {"custom_id": keys[0], "response": content},
-        ]
-        results.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        assert main(["judge", "import", str(judged), str(results), "--tag", "one", "--allow-missing"]) in FINE
+        message = {"choices": [{"message": {"content": content}}]}
+        for response in (content, {"status_code": 200, "body": message}, {"status_code": 200, "body": content}):
+            lines.append({"custom_id": keys[len(lines) % len(keys)], "response": response, "error": content})
+    write_jsonl(tmp_path / "results.jsonl", lines)
+    assert main(command) == DONE
     for line in (
-        *ALL_TEXTS,
         "[" * 100_000,
+        "true",
         '{"custom_id": 5}',
         '{"custom_id": "zz"}',
-        '{"custom_id": "' + "0" * 64 + '"}',
+        f'{{"custom_id": "{"0" * 64}"}}',
+        "\0",
     ):
-        results.write_text(line, "utf-8", "replace")
-        assert main(["judge", "import", str(judged), str(results), "--tag", "one", "--allow-missing"]) in FINE
+        (tmp_path / "results.jsonl").write_text(line, "utf-8")
+        assert main(command) == UNREADABLE
