@@ -67,13 +67,18 @@ def public_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _masked(name, value) for name, value in sorted(arguments.items()) if value is not None}
 
 
+def without_secrets(results: Mapping[str, Any]) -> dict[str, Any]:
+    """A results file of the host fit for a copy: it holds the model arguments as they were given, keys included."""
+    return {**results, "config": _masked("config", results["config"])} if results.get("config") else dict(results)
+
+
 def _masked(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _masked(str(key), item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_masked(name, item) for item in value]
     if not isinstance(value, str):
-        return value if isinstance(value, (bool, int, float)) else str(value)
+        return value if value is None or isinstance(value, (bool, int, float)) else str(value)
     if _SECRET.search(name):
         return "***"
     return ",".join(_masked_pair(pair) for pair in value.split(","))

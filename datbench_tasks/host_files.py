@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from datbench.jsonio import write_json, write_jsonl
-from datbench_tasks.aggregation import accuracy
+from datbench_tasks.aggregation import accuracy, without_secrets
 from datbench_tasks.runs import RECORD, TaskRun, read_results
 
 Pair = tuple[Mapping[str, Any], dict[str, Any]]
@@ -32,7 +32,7 @@ class HostFiles:
         write_jsonl(folder / f"{date}_samples_{task_run.task}.jsonl", _lines(pairs, scores))
         file = folder / f"{date}_results.json"
         if file not in self._results:
-            self._results[file] = copy.deepcopy(read_results(task_run)) or {"results": {}}
+            self._results[file] = copy.deepcopy(without_secrets(read_results(task_run))) or {"results": {}}
         _update_task(self._results[file]["results"].setdefault(task_run.task, {"alias": task_run.task}), scores)
 
     def finish(self) -> None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from datbench_tasks import cli
@@ -76,22 +75,41 @@ def run_host(arguments: Sequence[str], output: Path, tasks: Sequence[str]) -> No
     Raises:
         IncompleteError: no results, a task is missing in them, or samples are missing in its log.
     """
-    started = time.time()
+    before = _results_files(output)
     logged = [] if "--log_samples" in arguments else ["--log_samples"]
     command = [sys.executable, "-m", "lmms_eval", *arguments, *logged]
     status = subprocess.run(command, check=False).returncode
-    fresh = [file for file in output.rglob("*_results.json") if file.stat().st_mtime >= started - 1]
+    fresh = [file for file, stamp in _results_files(output).items() if before.get(file) != stamp]
     if not fresh:
         raise IncompleteError(
             f"lmms-eval wrote no results to {output} (its exit status was {status}); its messages above say why"
         )
     found = {task_run.task: task_run for task_run in open_run(output).tasks}
+    _check_newest(fresh, found.values(), output)
     results = read_results(next(iter(found.values()))) if found else {}
     wanted = [member for task in tasks for member in results.get("group_subtasks", {}).get(task) or [task]]
     missing = [task for task in wanted if task.startswith("datbench") and task not in found]
     short = [text for task in wanted if task in found and (text := _lacking(found[task]))]
     if missing or short:
         raise IncompleteError(f"lmms-eval's output is not complete: {'; '.join([*missing, *short])}")
+
+
+def _results_files(output: Path) -> dict[Path, tuple[int, int, int]]:
+    """What tells whether a results file was written anew, whatever the clock says."""
+    stats = {file: file.stat() for file in output.rglob("*_results.json")}
+    return {file: (stat.st_ino, stat.st_mtime_ns, stat.st_size) for file, stat in stats.items()}
+
+
+def _check_newest(fresh: Iterable[Path], found: Iterable[TaskRun], output: Path) -> None:
+    """Refuse to go on with the files of an earlier run that bears a later date."""
+    dates = {file.name.removesuffix("_results.json") for file in fresh}
+    newest = max(dates)
+    later = {task_run.date for task_run in found if task_run.date > newest}
+    if later:
+        raise IncompleteError(
+            f"{output} holds an earlier run with a later date ({max(later)}), so the clock was set back; go on with "
+            f"datbench-tasks judge and report, --date {newest}"
+        )
 
 
 def _lacking(task_run: TaskRun) -> str | None:

@@ -21,6 +21,7 @@ TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 _COMPLETIONS = "/chat/completions"
 _VERSION = re.compile(r"v\d{1,3}\w{0,10}")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -82,7 +83,9 @@ def read_key(variable: str | None) -> str | None:
         return None
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise UsageError(f"--api-key-env {variable}: this environment variable is not set")
+        # The name may be the key itself, given by mistake.
+        named = f"{variable}: this environment variable is not set" if _VARIABLE.fullmatch(variable) else "no name"
+        raise UsageError(f"--api-key-env: {named}; give the name of the variable that holds the key, not the key")
     if not key.isascii() or not key.isprintable():
         raise UsageError(f"--api-key-env {variable}: its value holds characters that a key cannot have")
     return key

@@ -21,7 +21,7 @@ from datbench import jsonio
 from datbench.unified.cells import cell_value
 from datbench.unified.eval_types import EVAL_TYPES
 from datbench.unified.strict import LabelBase
-from datbench.unified.tables import Record
+from datbench.unified.tables import Record, without_surrogates
 from datbench_tasks.errors import DONE, InputError, UsageError
 from datbench_tasks.task_folders import packaged_folder
 from datbench_tasks.unified.joined import Rows
@@ -172,7 +172,7 @@ def _documents(
 ) -> Iterator[dict[str, Any]]:
     for number, row in enumerate(rows):
         document: dict[str, Any] = {
-            "id": str(row[args.id]) if args.id else str(number),
+            "id": without_surrogates(str(row[args.id])) if args.id else str(number),
             "cells": jsonio.dumps({role: cell_value(row.get(name)) for role, name in columns.items()}),
             "settings": settings,
         }

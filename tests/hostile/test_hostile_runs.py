@@ -92,9 +92,12 @@ COMMANDS = {
 def test_commands_over_it(name: str, judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = judged.parent, tmp_path / "out"
     words = [word.replace("RUN", str(judged)).replace("OUT", str(out)) for word in COMMANDS[name]]
-    with nothing_written_outside(root, judged / "judge"), nothing_written_outside(tmp_path, out):
-        with no_longer_than(SECONDS):
-            assert main(words) in FINE, capsys.readouterr().err
+    with (
+        nothing_written_outside(root, judged / "judge"),
+        nothing_written_outside(tmp_path, out),
+        no_longer_than(SECONDS),
+    ):
+        assert main(words) in FINE, capsys.readouterr().err
     assert all(out in path.resolve().parents for path in out.rglob("*"))
 
 
