@@ -23,6 +23,7 @@ from datbench_tasks.judge.journal import Journal
 from datbench_tasks.judge.judged_files import Verdicts, judged_record, write_judged_run
 from datbench_tasks.judge.plan import Plan, Selection, Wording, look_up_in, pending_samples
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
+from datbench_tasks.reporting.signature import publishable
 from datbench_tasks.runs import JUDGE_FOLDER, Run, Sample
 
 SCHEMA = 1
@@ -156,7 +157,7 @@ def judge_value(sample: Sample, identity: JudgeIdentity, settings: Settings, jou
     verdict, reason = read_verdict(answer)
     value: dict[str, Any] = {
         "tag": settings.tag,
-        "model": identity.model,
+        "model": publishable(identity.model),
         "prompt_hash": settings.wording.asking_hash(identity),
         "verdict": verdict,
         "raw": answer.raw if answer else "",

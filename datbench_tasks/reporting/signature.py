@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from datbench.capabilities import CAPABILITIES
@@ -35,7 +36,7 @@ def task_settings(task_run: TaskRun, run_fields: Mapping[str, Any]) -> Signature
     results = read_results(task_run)
     config = results.get("config") or {}
     task_config = (results.get("configs") or {}).get(task_run.task) or {}
-    name, kind = results.get("model_name") or run_fields.get("model") or "", config.get("model")
+    name, kind = publishable(results.get("model_name") or run_fields.get("model") or ""), config.get("model")
     return {
         **run_settings(run_fields),
         "variant": task_run.variant,
@@ -43,6 +44,17 @@ def task_settings(task_run: TaskRun, run_fields: Mapping[str, Any]) -> Signature
         "generation": _generation(config, task_config, results) or {"max_new_tokens": run_fields.get("max_new_tokens")},
         "limit": _limit(config),
     }
+
+
+def publishable(model: str) -> str:
+    """A model's name; of a path its last part and a hash of the whole, since signatures get published.
+
+    >>> publishable("acme/vlm-7b"), publishable("/home/me/step-100/vlm")
+    ('acme/vlm-7b', 'vlm#139acd')
+    """
+    if model.count("/") < 2 and not model.startswith(("/", ".", "~")):
+        return model
+    return f"{PurePosixPath(model).name}#{_hash(model)[:6]}"
 
 
 def run_settings(run_fields: Mapping[str, Any]) -> Signature:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from datbench.capabilities import CAPABILITIES
@@ -19,6 +20,7 @@ from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.reporting.bundle import Line, Submission, bundle_line, read_lines, sample_file, write_bundle
 from datbench_tasks.reporting.command import add_reading_arguments
 from datbench_tasks.reporting.report import BENCHMARK, Report, load_report
+from datbench_tasks.reporting.signature import publishable
 
 EXAMPLE = "datbench-tasks submit runs/qwen --out bundle --model-name acme/vlm-7b --link https://example.org/vlm"
 HOLDS_NOTHING_BACK = ("unparsed",)
@@ -110,9 +112,13 @@ def _submission(report: Report, chosen: list[str], args: argparse.Namespace) -> 
         gold=not args.without_gold,
         ids_checked=not any(note.startswith("count only") for note in report.notes),
         signature=signature,
-        runs={name: report.runs[name] for name in chosen},
+        runs={name: _published(report.runs[name]) for name in chosen},
         notes=list(report.notes),
     )
+
+
+def _published(run: dict[str, Any]) -> dict[str, Any]:
+    return {**run, "model": publishable(run.get("model") or "")}
 
 
 def _lines(report: Report, capability: str) -> Iterator[Line]:

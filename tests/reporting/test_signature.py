@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from datbench_tasks.reporting.signature import differences, signature_hash, signature_line
+from datbench_tasks.reporting.signature import differences, publishable, signature_hash, signature_line
 
 
 def signature(**changed):
@@ -50,6 +52,25 @@ def test_what_a_comparison_is_about_may_differ(changed):
 def test_only_compared_capabilities_count():
     changed = signature(ids={"math": "12", "chart": "35"})
     assert differences(signature(), changed, ["math"]) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [
+        ("acme/vlm-7b", "acme/vlm-7b"),
+        ("vlm", "vlm"),
+        ("", ""),
+        ("/data/me/step-1/vlm/", "vlm#[0-9a-f]{6}"),
+        ("./vlm", "vlm#[0-9a-f]{6}"),
+        ("runs/step-1/vlm.gguf", "vlm.gguf#[0-9a-f]{6}"),
+    ],
+)
+def test_no_folder_of_a_local_model_is_published(model, shown):
+    assert re.fullmatch(shown, publishable(model))
+
+
+def test_equal_names_in_other_folders_stay_apart():
+    assert publishable("/data/step-1/vlm") != publishable("/data/step-2/vlm")
 
 
 def test_the_variant_of_a_blind_run_is_meant_to_differ():
