@@ -32,7 +32,9 @@ def add_server_arguments(parser: argparse.ArgumentParser, *, short: bool = False
     )
     group.add_argument("--api-key-env", metavar="VARIABLE", help="environment variable with the key (default: no key)")
     group.add_argument("--extra-body", metavar="JSON", default="{}", help="more body fields; null removes one of ours")
-    group.add_argument("--max-tokens", type=_positive_int, default=16, help="token limit of an answer (default %(default)s)")
+    group.add_argument(
+        "--max-tokens", type=_positive_int, default=16, help="token limit of an answer (default %(default)s)"
+    )
     group.add_argument(
         "--concurrency",
         type=_concurrency,
