@@ -81,8 +81,8 @@ lint: $(DEV)/.ready
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 
-bench: $(DEV)/.ready
-	$(DEV)/bin/python -m benchmarks
+bench: $(DEV)/.ready $(MATH)/.ready
+	DATBENCH_MATH_PYTHON="$(CURDIR)/$(MATH)/bin/python" $(DEV)/bin/python -m benchmarks
 
 clean:
 	rm -rf $(VENVS) $(RUN)

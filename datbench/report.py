@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ class DatBenchReport:
     results: list[SampleScore]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dicts and lists: {"summary": ..., "results": [...]}."""
-        return {"summary": self.summary, "results": [asdict(result) for result in self.results]}
+        """Plain dicts and lists, shared with the report: {"summary": ..., "results": [...]}."""
+        return {"summary": self.summary, "results": [dict(vars(result)) for result in self.results]}
 
     def to_json(self) -> str:
         """The report as JSON text, indented by two; NaN and infinities become null."""
