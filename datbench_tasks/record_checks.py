@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 EVAL_MODES = ("direct", "judge")
 
@@ -35,7 +35,7 @@ _RESULTS: dict[str, tuple[type, ...]] = {
     "group_subtasks": (list,),
 }
 """Objects of a results file, each with the type of its values where that matters."""
-_NAMES = {str: "a text", list: "a list", dict: "an object"}
+_NAMES: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 _LARGEST = 1e300
 
 
@@ -93,7 +93,7 @@ def results_problem(content: Mapping[str, Any]) -> str | None:
     return None
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number to calculate with: no NaN, no infinity, no integer beyond the range of a float."""
     return isinstance(value, (int, float)) and -_LARGEST < value < _LARGEST
 

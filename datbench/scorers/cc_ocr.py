@@ -137,7 +137,7 @@ def _table(text: str) -> str:
     start = _PLAIN_TABLE.search(text)
     end = _TABLE_END.search(text, start.end()) if start else None
     if start and end:
-        text = f"<table>{text[start.end():end.start()]}</table>"
+        text = f"<table>{text[start.end() : end.start()]}</table>"
     closed = text.rfind(">") + 1  # beyond it nothing matches: linear time
     text = _TABLE_TAG.sub("<table>", text[:closed]) + text[closed:]
     return _BLANKS_BETWEEN_TAGS.sub("><", text).replace("\n", "").translate(FULL_WIDTH)

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_ANSWER_LINE = {
-    last: re.compile(rf"(?:final\s+)?answer\s*:\s*([A-{last}])\b", re.IGNORECASE) for last in ("E", "H")
-}
+_ANSWER_LINE = {last: re.compile(rf"(?:final\s+)?answer\s*:\s*([A-{last}])\b", re.IGNORECASE) for last in ("E", "H")}
 _EDGE_MARKS = (",", ".", "!", "?", ";", ":", "'")
 _LONG_FROM_WORDS = 6  # shorter responses are not searched for option texts
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an", "the"})
 
+# fmt: off
 NUMBER_WORDS: dict[str, str] = {
     "none": "0", "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4",
     "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
@@ -43,6 +44,7 @@ CONTRACTIONS: dict[str, str] = {
     "y'alld've": "y'all'd've", "y'all'dve": "y'all'd've", "youd": "you'd", "youd've": "you'd've",
     "you'dve": "you'd've", "youll": "you'll", "youre": "you're", "youve": "you've",
 }
+# fmt: on
 
 _WORDS = NUMBER_WORDS | CONTRACTIONS
 _MARKS = re.compile(r"""[;/\[\]"{}()=+\\_\-><@`,?!]""")

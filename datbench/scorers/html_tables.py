@@ -163,9 +163,7 @@ def _distance(first: Tree[N], second: Tree[N], change_cost: Callable[[N, N], flo
     return tree_distance(first, second, Costs([1] * len(first), [1] * len(second), change))
 
 
-def _cost_matrix(
-    first: Sequence[N], second: Sequence[N], change_cost: Callable[[N, N], float]
-) -> list[list[float]]:
+def _cost_matrix(first: Sequence[N], second: Sequence[N], change_cost: Callable[[N, N], float]) -> list[list[float]]:
     """The cost for each pair of nodes, worked out once for each pair of different nodes."""
     rows: dict[N, list[float]] = {}
     for node in dict.fromkeys(first):

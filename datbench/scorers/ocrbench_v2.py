@@ -236,6 +236,4 @@ def _metrics(details: Sequence[Details]) -> dict[str, float]:
     }
 
 
-OCRBENCH_V2 = Scorer(
-    _score, _metrics, optional=("type", "eval", "bbox", "bbox_list", "content"), check=_check
-)
+OCRBENCH_V2 = Scorer(_score, _metrics, optional=("type", "eval", "bbox", "bbox_list", "content"), check=_check)

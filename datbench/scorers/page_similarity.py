@@ -68,8 +68,7 @@ _gold_tokens = lru_cache(maxsize=256)(_tokens)
 def _counts(tokens: Tokens) -> list[Counter[Any]]:
     """How often each run of 1, 2, 3 and 4 tokens occurs."""
     return [
-        Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
-        for order in range(1, MAX_ORDER + 1)
+        Counter(zip(*(tokens[start:] for start in range(order)), strict=False)) for order in range(1, MAX_ORDER + 1)
     ]
 
 

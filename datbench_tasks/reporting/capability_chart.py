@@ -104,9 +104,7 @@ def draw(rows: Sequence[ChartRow], *, legend: tuple[str, str] | None = None, wid
     return Picture(width, height, tuple(_shapes(rows, legend, width, height)))
 
 
-def _shapes(
-    rows: Sequence[ChartRow], legend: tuple[str, str] | None, width: int, height: float
-) -> Iterator[Shape]:
+def _shapes(rows: Sequence[ChartRow], legend: tuple[str, str] | None, width: int, height: float) -> Iterator[Shape]:
     narrow = width < 480
     longest = max((len(visible(row.name)) for row in rows), default=0)
     left = min(longest * CHARACTER + 20, width * 0.42)

@@ -168,9 +168,7 @@ def test_a_fault_on_the_way_leaves_the_old_page_whole(report: Report, tmp_path: 
 
 @pytest.mark.usefixtures("in_folder")
 def test_no_text_of_a_sample_becomes_a_file_name(report: Report, tmp_path: Path) -> None:
-    write_page(
-        hostile_report(report), tmp_path / "page.html", samples=hostile_samples(), images=lambda name: shape(1)
-    )
+    write_page(hostile_report(report), tmp_path / "page.html", samples=hostile_samples(), images=lambda name: shape(1))
     known = re.compile(r"page\.html|page_files/[0-9a-f]{16}/(part-\d+\.js|images-\d+/\d+\.webp)")
     assert [name for name in files_below(tmp_path) if not known.fullmatch(name)] == []
 

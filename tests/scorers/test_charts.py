@@ -109,7 +109,7 @@ def test_chartqa_refuses_answers_that_are_no_text():
         ("[50%, 60%]", "[50%, 60%]", 1.0),
         ("[it's, b]", "[it's, b]", 1.0),
         ("[1,234]", "[1234]", 0.0),
-        ('["\'105\' "]', "['100']", 1.0),  # quotes and blanks go from the ends of items
+        ("[\"'105' \"]", "['100']", 1.0),  # quotes and blanks go from the ends of items
         ("(1, 2)", "(1, 2)", 1.0),
         ("([1, 2])", "[1, 2]", 1.0),
         ("[...]", "[...]", 0.0),  # an ellipsis is an item of a prediction, not of a target

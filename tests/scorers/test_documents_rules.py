@@ -47,9 +47,7 @@ def test_similarity_has_no_transposition_and_no_length_limit():
     assert similarity("a" * 5000, "a" * 4999 + "b") == pytest.approx(1 - 1 / 5000)
 
 
-@pytest.mark.parametrize(
-    ("scorer", "expected"), [(DOCVQA, 0.5), (OCR_VQA, 0.5), (INFOVQA, 0.0)]
-)
+@pytest.mark.parametrize(("scorer", "expected"), [(DOCVQA, 0.5), (OCR_VQA, 0.5), (INFOVQA, 0.0)])
 def test_a_distance_of_exactly_one_half(scorer, expected):
     details = scorer.score(fields("abcd"), "abxy")
     assert details["score"] == expected
@@ -171,7 +169,7 @@ def test_scene_text_micro_average_without_gold_characters():
         ('{bad} {"a": 1}', {}),
         ('\\boxed{{"a": 1}} \\boxed{{"a": 2}}', {"a": 1}),
         ('\\boxed{{"a": 1}', {}),  # never closed: the text stays whole and begins with the box's brace
-        ('<|begin_of_box|>1<|end_of_box|><|begin_of_box|>2<|end_of_box|>', 1),
+        ("<|begin_of_box|>1<|end_of_box|><|begin_of_box|>2<|end_of_box|>", 1),
         ('```JSON\n{"a": "``` b"}\n```', {"a": "b"}),
         ("NaN", pytest.approx(float("nan"), nan_ok=True)),
     ],

@@ -52,9 +52,7 @@ spaces = st.sampled_from(SPACES)
 few = st.sampled_from((0, 0, 0, 1, 2))
 whole = st.integers(0, 10**9).map(lambda n: Part(str(n), n))
 grouped = st.integers(0, 10**9).map(lambda n: Part(f"{n:,}", n))
-decimals = st.integers(0, 8_000).map(
-    lambda n: Part(f"{n / 8:.3f}".removeprefix("0"), n / 8 if n % 8 else n // 8)
-)
+decimals = st.integers(0, 8_000).map(lambda n: Part(f"{n / 8:.3f}".removeprefix("0"), n / 8 if n % 8 else n // 8))
 numbers = st.one_of(whole, grouped, decimals)
 
 
@@ -142,9 +140,7 @@ def test_value_and_type_are_those_of_the_tree(part):
     assert type(value) is type(part.value)
 
 
-@given(
-    expressions, st.sampled_from((")", "]", "}", ".x", "_", "&", "\\\\", "\\to", "triangles", "\\rightarrow x"))
-)
+@given(expressions, st.sampled_from((")", "]", "}", ".x", "_", "&", "\\\\", "\\to", "triangles", "\\rightarrow x")))
 def test_what_follows_a_stop_changes_nothing(part, stop):
     assert latex_value(f"{part.latex} {stop} anything (") == part.value
 
