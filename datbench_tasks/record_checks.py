@@ -26,6 +26,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "judge": _OBJECT,
     "score_details": _OBJECT,
 }
+_RUN_TEXTS = ("dataset", "revision", "revision_resolved", "split", "scorer_version", "host", "reasoning", "model")
 _RESULTS: dict[str, tuple[type, ...]] = {
     "config": (),
     "configs": (dict,),
@@ -49,6 +50,9 @@ def record_problem(record: Mapping[str, Any]) -> str | None:
         if not isinstance(record.get(key), types):
             wanted = " or ".join(_NAMES[kind] for kind in types if kind in _NAMES)
             return f"{key} is {_shown(record.get(key))}, must be {wanted}"
+    for key in _RUN_TEXTS:
+        if not isinstance((record.get("run") or {}).get(key), _TEXT):
+            return f"run, {key} is {_shown(record['run'][key])}, must be a text"
     if record.get("eval_mode") not in EVAL_MODES:
         return f"eval_mode is {_shown(record.get('eval_mode'))}, must be direct or judge"
     if not all(isinstance(flag, str) for flag in record.get("flags") or ()):
@@ -76,6 +80,9 @@ def results_problem(content: Mapping[str, Any]) -> str | None:
         for name, value in (part or {}).items() if kind else ():
             if not isinstance(value, kind):
                 return f"{key}, {name!r} is {_shown(value)}, must be {_NAMES[kind[0]]}"
+    for place, key in ((content, "model_name"), (content.get("config") or {}, "model")):
+        if not isinstance(place.get(key), _TEXT):
+            return f"{key} is {_shown(place[key])}, must be a text"
     for name, config in (content.get("configs") or {}).items():
         for key in ("generation_kwargs", "dataset_kwargs", "metadata"):
             if not isinstance(config.get(key), _OBJECT):
