@@ -14,6 +14,7 @@ from typing import Any
 
 from datbench.jsonio import write_json, write_jsonl, write_text
 from datbench_tasks.errors import InputError
+from datbench_tasks.record_checks import record_problem
 from datbench_tasks.reporting.gathering import Collector, Gathered
 from datbench_tasks.reporting.model_card import eval_results, model_index, readme
 from datbench_tasks.reporting.official import read_result_texts, result_text, sample_score, write_official
@@ -120,10 +121,12 @@ def read_submission(directory: Path) -> Submission:
         if content.get("schema") != SCHEMA:
             raise InputError(f"{path}: schema {content.get('schema')!r}; this version reads schema {SCHEMA}")
         submission = Submission(**content)
+        if not all(isinstance(part, dict) for part in (submission.signature, submission.runs)):
+            raise InputError(f"{path}: signature and runs must be objects")
         if not all(name.isidentifier() for name in submission.runs):
             raise InputError(f"{path}: a capability with the name of no capability")
         return submission
-    except (OSError, ValueError, TypeError, AttributeError) as fault:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
         raise InputError(f"{path}: not the file of a bundle ({type(fault).__name__}: {fault})") from fault
 
 
@@ -143,6 +146,8 @@ def read_lines(directory: Path, capability: str) -> Iterator[Line]:
                     raise InputError(f"{path}, line {number}: not readable as JSON ({fault})") from fault
                 if not isinstance(line, dict) or not isinstance(line.get("id"), str):
                     raise InputError(f"{path}, line {number}: not a sample with an id")
+                if found := record_problem(line):
+                    raise InputError(f"{path}, line {number}: {line['id']!r}: {found}")
                 yield line
     except (OSError, UnicodeDecodeError) as fault:
         raise InputError(f"{path}: {fault}") from fault
