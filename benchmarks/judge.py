@@ -31,7 +31,7 @@ from datbench_tasks.judge.options import (
 )
 from datbench_tasks.judge.post_pass import ChatBackend, judge_run
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
-from datbench_tasks.runs import open_run
+from datbench_tasks.run_directory import open_run
 
 IN_FLIGHT = {8: 0.05, 64: 0.15, 256: 0.45}
 """Requests in flight -> seconds of latency; at most 600 requests a second, since client and server share the cores."""

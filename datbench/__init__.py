@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from datbench.capabilities import CAPABILITIES
-from datbench.evaluator import DatBenchEvaluator, score_sample
+from datbench.evaluator import DatBenchEvaluator
 from datbench.report import DatBenchReport, SampleScore
+from datbench.sample_scoring import score_sample
 from datbench.samples import DatBenchSample, InferenceTask, JudgeRequest, JudgeResponse, VLMResponse
 from datbench.scorers import SOURCE_DATASETS
 from datbench.verdicts import parse_judge_verdict

@@ -1,16 +1,14 @@
-"""From rows and responses to a report: direct samples by their dataset's scorer, judge samples by verdict."""
+"""From rows and responses to a report."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from copy import copy
 from typing import Any
 
-from datbench.extraction import extract_final_answer
 from datbench.report import DatBenchReport, SampleScore
+from datbench.sample_scoring import CORRECT_FROM, checked_fields, judge_details, score_fields, scorer_fields
 from datbench.samples import (
     DatBenchSample,
     InferenceTask,
@@ -19,112 +17,15 @@ from datbench.samples import (
     RowError,
     VLMResponse,
     held_image,
-    read_metadata,
     read_row,
     rows_with_images,
 )
-from datbench.scorers import SOURCE_DATASETS
-from datbench.scorers.base import Details, FieldError, Fields
+from datbench.scorers.base import Details, Fields
+from datbench.summary import summarize
 from datbench.verdicts import parse_judge_verdict, rewrite_rubric
-
-COMMON_METADATA = ("options", "index2ans", "all_choices")
-"""Metadata keys that every scorer may see."""
-
-CORRECT_FROM = 0.5
-"""A direct sample counts as correct from this score on."""
 
 FIELDS_KEPT_UP_TO = 20_000
 """Metadata longer than this many characters (point masks) is decoded at each use, not held."""
-
-
-def scorer_fields(sample: DatBenchSample) -> Fields:
-    """What the sample's scorer may read: row fields and the metadata keys that its dataset names.
-
-    Raises:
-        FieldError: metadata is no JSON object, a required key is missing, or a value cannot be worked with.
-    """
-    try:
-        metadata = read_metadata(sample.metadata)
-    except ValueError as fault:
-        raise FieldError("metadata", str(fault)) from fault
-    fields: dict[str, Any] = {
-        "question_id": sample.id,
-        "question": sample.question,
-        "answer": sample.answer,
-        "all_answers": sample.all_answers,
-    }
-    scorer = SOURCE_DATASETS.get(sample.dataset)
-    if scorer is None or sample.eval_mode == "judge":
-        return fields
-    missing = [key for key in scorer.required if key not in metadata]
-    if missing:
-        raise FieldError(", ".join(missing), f"required by {sample.dataset}, missing in the metadata")
-    for key in (*COMMON_METADATA, *scorer.required, *scorer.optional):
-        if key in metadata:
-            fields[key] = metadata[key]
-    if scorer.prepare is not None:
-        fields = scorer.prepare(fields, metadata)
-    if scorer.check is not None:
-        scorer.check(fields)
-    return fields
-
-
-def score_fields(dataset: str, fields: Fields, output: Any) -> tuple[Details, bool]:
-    """Score one output by the rule of a source dataset (an unknown one: exact match of the final answer).
-
-    Returns:
-        The scorer's details, and whether the scorer failed (a defect of ours: score 0.0, ``error`` in the details).
-    """
-    scorer = SOURCE_DATASETS.get(dataset)
-    try:
-        if scorer is None:
-            final = extract_final_answer(output).strip().lower()
-            return {"score": float(final == str(fields["answer"]).strip().lower())}, False
-        if not issubclass(type(output), scorer.accepts):
-            refused = {"score": 0.0, "error": f"the output is no text but {type(output).__name__}"}
-            return scorer.score(fields, "") | refused, False
-        return scorer.score(fields, output), False
-    except Exception as fault:
-        return {"score": 0.0, "error": f"scorer fault: {type(fault).__name__}: {fault}"[:500]}, True
-
-
-def score_sample(row_or_sample: Mapping[str, Any] | DatBenchSample, model_output: Any) -> Details:
-    """Score one output by the direct rule of its source dataset.
-
-    Args:
-        row_or_sample: a row of the dataset (its image is not needed) or a DatBenchSample.
-        model_output: the text to score; None counts as empty.
-
-    Returns:
-        The details dict that ends up in ``score_details``; ``score`` is in [0, 1].
-
-    Raises:
-        ValueError: the row is malformed (names id and field). No model output raises.
-    """
-    sample = copy(row_or_sample) if isinstance(row_or_sample, DatBenchSample) else read_row(row_or_sample, 0, None)
-    sample.eval_mode = "direct"  # whatever the row says: its scorer reads the metadata only then
-    details, _ = score_fields(sample.dataset, _checked_fields(sample, 0), "" if model_output is None else model_output)
-    return details
-
-
-def judge_details(verdict: bool | None, raw_judge_output: str, *, missing: bool) -> Details:
-    """The details of a judge-mode sample; verdict None means unparsed (or missing)."""
-    word = "missing" if missing else {True: "correct", False: "incorrect", None: "unparsed"}[verdict]
-    return {
-        "score": float(bool(verdict)),
-        "eval_mode": "judge",
-        "match": bool(verdict),
-        "judge_verdict": word,
-        "judge_raw_output": raw_judge_output,
-        "judge_missing_response": missing,
-    }
-
-
-def _checked_fields(sample: DatBenchSample, position: int) -> Fields:
-    try:
-        return scorer_fields(sample)
-    except FieldError as fault:
-        raise RowError(position, sample.id, fault.field, fault.reason) from fault
 
 
 class DatBenchEvaluator:
@@ -153,7 +54,7 @@ class DatBenchEvaluator:
             sample = read_row(row, position, image)
             if sample.id in self.samples_by_id:
                 raise RowError(position, sample.id, "id", "is used by an earlier row")
-            fields = _checked_fields(sample, position)
+            fields = checked_fields(sample, position)
             if len(sample.metadata) <= FIELDS_KEPT_UP_TO:
                 self._fields[sample.id] = fields
             self.samples.append(sample)
@@ -266,67 +167,6 @@ def _check_verdicts(
         _warn(f"{dataset}: {count} samples can only be judged, have no verdict and score 0")
     if not results:
         _warn("no sample was scored; all accuracies are 0.0")
-
-
-def summarize(capability: str, results: list[SampleScore], scorer_errors: int = 0) -> dict[str, Any]:
-    """The summary over scored samples (its keys are those of ``DatBenchReport.summary``).
-
-    Sums are exact (``math.fsum``), so the order of rows cannot move a digit of the accuracies.
-    """
-    direct = [r.score for r in results if r.metadata["eval_mode"] != "judge"]
-    judged = [r for r in results if r.metadata["eval_mode"] == "judge"]
-    total = math.fsum(r.score for r in results)
-    overall = total / len(results) if results else 0.0
-    verdicts = judge_summary(judged)
-    summary: dict[str, Any] = {
-        "overall_accuracy": overall,
-        "total_samples": len(results),
-        "total_correct": int(total),
-        "capability_accuracy": {capability: overall} if results else {},
-        "capability_counts": {capability: len(results)} if results else {},
-        "direct_samples": len(direct),
-        "direct_accuracy": math.fsum(direct) / len(direct) if direct else 0.0,
-        **{key: verdicts[key] for key in ("judge_samples", "judge_accuracy")},
-        **{key: verdicts[key] for key in ("judge_missing_responses", "judge_unparsed_verdicts")},
-        "dataset_metrics": dataset_metrics(results),
-    }
-    if scorer_errors:
-        summary["scorer_errors"] = scorer_errors
-    return summary
-
-
-def judge_summary(judged: list[SampleScore]) -> dict[str, Any]:
-    """Accuracy and counts over judge-mode results; missing and unparsed verdicts count as wrong."""
-    words = Counter(r.metadata["score_details"]["judge_verdict"] for r in judged)
-    return {
-        "judge_accuracy": math.fsum(r.score for r in judged) / len(judged) if judged else 0.0,
-        "judge_samples": len(judged),
-        "judge_missing_responses": words["missing"],
-        "judge_unparsed_verdicts": words["unparsed"],
-    }
-
-
-def dataset_metrics(results: list[SampleScore]) -> dict[str, dict[str, Any]]:
-    """Per source dataset: its scorer's metrics over direct results, and judge keys where it has judged ones.
-
-    Datasets come in the order of their first result. An unknown dataset has no metrics of its own, so it appears
-    only if it has judged results.
-    """
-    by_dataset: dict[str, tuple[list[Details], list[SampleScore]]] = {}
-    for result in results:
-        direct, judged = by_dataset.setdefault(result.metadata["dataset"], ([], []))
-        if result.metadata["eval_mode"] == "judge":
-            judged.append(result)
-        else:
-            direct.append(result.metadata["score_details"])
-    metrics: dict[str, dict[str, Any]] = {}
-    for dataset, (direct, judged) in by_dataset.items():
-        scorer = SOURCE_DATASETS.get(dataset)
-        if scorer is not None and direct:
-            metrics[dataset] = scorer.compute_metrics(direct)
-        if judged:
-            metrics.setdefault(dataset, {}).update(judge_summary(judged))
-    return metrics
 
 
 def _warn(message: str) -> None:

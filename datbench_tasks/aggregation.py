@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from datbench.jsonio import write_jsonl
 from datbench_tasks.records import SCHEMA
-from datbench_tasks.runs import COPIES_FOLDER
+from datbench_tasks.sample_logs import COPIES_FOLDER
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from datbench.jsonio import write_json, write_jsonl
 from datbench_tasks.aggregation import accuracy, without_secrets
-from datbench_tasks.runs import RECORD, TaskRun, read_results
+from datbench_tasks.run_directory import TaskRun, read_results
+from datbench_tasks.sample_logs import RECORD
 
 Pair = tuple[Mapping[str, Any], dict[str, Any]]
 """The host's line of a sample ({} if only our copy has it), and the record to put into it."""

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from datbench.evaluator import CORRECT_FROM, judge_details, score_fields, scorer_fields
 from datbench.reformatting import score_if_reformatted
+from datbench.sample_scoring import CORRECT_FROM, judge_details, score_fields, scorer_fields
 from datbench.samples import DatBenchSample, read_metadata
 from datbench.scorers.base import Details
 from datbench_tasks.reasoning import AS_IS, set_reasoning_aside

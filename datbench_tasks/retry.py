@@ -16,7 +16,9 @@ from datbench.jsonio import write_json, write_text
 from datbench_tasks.errors import InputError
 from datbench_tasks.host_files import HostFiles
 from datbench_tasks.host_task import ONLY
-from datbench_tasks.runs import RETRY_FOLDER, Run, Sample, TaskRun, iter_samples, open_run
+from datbench_tasks.run_directory import RETRY_FOLDER, Run, TaskRun, open_run
+from datbench_tasks.run_samples import iter_samples
+from datbench_tasks.sample_logs import Sample
 from datbench_tasks.task_folders import lmms_eval_folders
 
 DATE = "%Y%m%d_%H%M%S"

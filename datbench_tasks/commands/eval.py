@@ -18,7 +18,8 @@ from datbench_tasks import cli
 from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.judge.command import add_judge_arguments, backend_of, judge, settings_of
 from datbench_tasks.retry import Retry
-from datbench_tasks.runs import TaskRun, iter_samples, open_run, read_results
+from datbench_tasks.run_directory import TaskRun, open_run, read_results
+from datbench_tasks.run_samples import iter_samples
 
 EXAMPLE = (
     "datbench-tasks eval --model vllm --model_args model=M --tasks datbench --batch_size 64 --output_path runs/m "

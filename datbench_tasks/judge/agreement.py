@@ -18,7 +18,8 @@ from datbench.jsonio import write_json
 from datbench_tasks.errors import DONE, InputError
 from datbench_tasks.reporting.intervals import Interval, bootstrap_means, percentile_interval, seed_of
 from datbench_tasks.reporting.tables import NOTHING, Table, as_text
-from datbench_tasks.runs import Run, iter_records, judge_tags, open_run
+from datbench_tasks.run_directory import Run, open_run
+from datbench_tasks.run_samples import iter_records, judge_tags
 
 EXAMPLE = "datbench-tasks agreement results/ --out agreement.json"
 

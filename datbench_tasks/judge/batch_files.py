@@ -18,7 +18,7 @@ from datbench_tasks.judge.judged_files import Verdicts
 from datbench_tasks.judge.plan import Plan, Selection
 from datbench_tasks.judge.post_pass import ABOUT, Settings, about, check_tag, finish, read_about
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
-from datbench_tasks.runs import Run
+from datbench_tasks.run_directory import Run
 
 MAX_REQUESTS = 50_000
 MAX_BYTES = 190 * 2**20

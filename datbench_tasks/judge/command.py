@@ -30,7 +30,7 @@ from datbench_tasks.judge.post_pass import Backend, ChatBackend, Settings, dry_r
 from datbench_tasks.judge.requests import JudgeIdentity
 from datbench_tasks.reporting.command import render
 from datbench_tasks.reporting.report import load_report
-from datbench_tasks.runs import Run, open_run
+from datbench_tasks.run_directory import Run, open_run
 
 EXAMPLE = (
     "datbench-tasks judge results/ --judge-model Qwen/Qwen3-30B-A3B-Instruct-2507 "

@@ -10,7 +10,9 @@ from typing import Any
 
 from datbench_tasks.host_files import HostFiles, Pair
 from datbench_tasks.records import apply_verdict
-from datbench_tasks.runs import Run, Sample, TaskRun, iter_samples
+from datbench_tasks.run_directory import Run, TaskRun
+from datbench_tasks.run_samples import iter_samples
+from datbench_tasks.sample_logs import Sample
 
 Judge = Callable[[Sample], dict[str, Any]]
 """The ``judge`` value of a record: {tag, model, verdict, raw, ...}."""

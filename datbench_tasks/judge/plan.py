@@ -21,7 +21,9 @@ from datbench_tasks.judge.requests import (
     build_messages,
     prompt_hash,
 )
-from datbench_tasks.runs import Run, Sample, iter_samples
+from datbench_tasks.run_directory import Run
+from datbench_tasks.run_samples import iter_samples
+from datbench_tasks.sample_logs import Sample
 
 ORDERED_BY_CHARACTERS = 512
 """Requests are sorted by this much of their beginning: equal rubrics stand together, and memory stays bounded."""

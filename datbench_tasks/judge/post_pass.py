@@ -24,7 +24,8 @@ from datbench_tasks.judge.judged_files import Verdicts, judged_record, write_jud
 from datbench_tasks.judge.plan import Plan, Selection, Wording, look_up_in, pending_samples
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
 from datbench_tasks.reporting.signature import publishable
-from datbench_tasks.runs import JUDGE_FOLDER, Run, Sample
+from datbench_tasks.run_directory import JUDGE_FOLDER, Run
+from datbench_tasks.sample_logs import Sample
 
 SCHEMA = 1
 ABOUT = "judge.json"

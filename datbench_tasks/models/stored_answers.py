@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from datbench_tasks.errors import InputError
-from datbench_tasks.runs import COPIES_FOLDER, RECORD, iter_samples, open_run
+from datbench_tasks.run_directory import open_run
+from datbench_tasks.run_samples import iter_samples
+from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD
 
 Key = tuple[str, str | int]
 """(task, row id) or (task, doc_id); the task is "" where a file names none, and then holds for all."""

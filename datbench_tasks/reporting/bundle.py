@@ -20,7 +20,7 @@ from datbench_tasks.reporting.model_card import eval_results, model_index, readm
 from datbench_tasks.reporting.official import read_result_texts, result_text, sample_score, write_official
 from datbench_tasks.reporting.report import Report, assemble
 from datbench_tasks.reporting.signature import BY_CAPABILITY, SHARED, Signature, run_settings
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 SCHEMA = 1
 SUBMISSION, SUMS, SAMPLES = "submission.json", "SHA256SUMS", "samples"

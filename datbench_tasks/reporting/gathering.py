@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from datbench.evaluator import summarize
 from datbench.report import SampleScore
+from datbench.summary import summarize
 from datbench_tasks.errors import InputError
 from datbench_tasks.reporting.completeness import DatasetSource, Problem, expected_rows, problem
 from datbench_tasks.reporting.figures import DatasetFigures
 from datbench_tasks.reporting.official import sample_score
 from datbench_tasks.reporting.outcomes import Outcome, read_outcome
 from datbench_tasks.reporting.signature import Signature, task_settings
-from datbench_tasks.runs import Sample, TaskRun, iter_judged, read_results
+from datbench_tasks.run_directory import TaskRun, read_results
+from datbench_tasks.run_samples import iter_judged
+from datbench_tasks.sample_logs import Sample
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from datbench.evaluator import judge_details
 from datbench.jsonio import dumps, write_atomically
 from datbench.report import SampleScore
+from datbench.sample_scoring import judge_details
 from datbench_tasks.reporting.figures import mean
 from datbench_tasks.reporting.outcomes import Outcome, verdict_of
 
@@ -43,7 +43,7 @@ def merge_summaries(summaries: Sequence[Mapping[str, Any]], outcomes: Sequence[O
     """One summary over capabilities.
 
     Args:
-        summaries: of the single capabilities (``datbench.evaluator.summarize``).
+        summaries: of the single capabilities (``datbench.summary.summarize``).
         outcomes: of all samples.
     """
     scores = [outcome.counted_score for outcome in outcomes]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def read_outcome(sample: Sample, image_key: str | None = None) -> Outcome:
     """Read the outcome of a sample.
 
     Args:
-        sample: as ``datbench_tasks.runs`` gives it.
+        sample: as ``datbench_tasks.run_samples`` gives it.
         image_key: hash of the sample's image, when the dataset is at hand.
     """
     record = sample.record

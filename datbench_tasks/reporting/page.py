@@ -27,7 +27,7 @@ from datbench_tasks.reporting.page_data import STATES, TEXT_LIMIT, embed, sample
 from datbench_tasks.reporting.page_overview import overview
 from datbench_tasks.reporting.report import Report
 from datbench_tasks.reporting.thumbnails import thumbnail
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -8,7 +8,7 @@ from typing import Any
 
 from datbench.jsonio import dumps
 from datbench_tasks.reporting.outcomes import Outcome, read_outcome
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 TEXT_LIMIT = 4_000
 """Characters of one text that the page holds; the whole stays in the run's files."""

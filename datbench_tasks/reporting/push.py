@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from datbench_tasks.errors import DONE, InputError, RefusedError, UsageError
-from datbench_tasks.runs import Run, choose_judge, judge_folder, open_run, read_object
+from datbench_tasks.run_directory import Run, open_run, read_object
+from datbench_tasks.run_samples import choose_judge, judge_folder
 
 EXAMPLE = "datbench-tasks push runs/qwen --hub-org acme --wandb-args project=datbench"
 HUB_REPO = "lmms-eval-results"

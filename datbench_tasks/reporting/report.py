@@ -19,7 +19,9 @@ from datbench_tasks.reporting.intervals import RESAMPLES, Interval, percentile_i
 from datbench_tasks.reporting.official import merge_summaries, sample_score
 from datbench_tasks.reporting.outcomes import Outcome
 from datbench_tasks.reporting.signature import Signature, merge, signature_hash, signature_line
-from datbench_tasks.runs import Run, Sample, choose_judge, judge_folder, open_run
+from datbench_tasks.run_directory import Run, open_run
+from datbench_tasks.run_samples import choose_judge, judge_folder
+from datbench_tasks.sample_logs import Sample
 
 if TYPE_CHECKING:
     import pandas

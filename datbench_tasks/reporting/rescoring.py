@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from datbench.evaluator import CORRECT_FROM, score_fields
 from datbench.reformatting import score_if_reformatted
+from datbench.sample_scoring import CORRECT_FROM, score_fields
 from datbench.samples import read_row
 from datbench.verdicts import parse_judge_verdict
 from datbench_tasks.judge.answers import without_reasoning

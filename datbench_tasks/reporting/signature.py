@@ -10,7 +10,7 @@ from typing import Any
 
 from datbench.capabilities import CAPABILITIES
 from datbench_tasks.errors import InputError
-from datbench_tasks.runs import TaskRun, read_results
+from datbench_tasks.run_directory import TaskRun, read_results
 
 Signature = dict[str, Any]
 

@@ -14,7 +14,7 @@ from support.synthetic_run import make_run
 from datbench_tasks.cli import main
 from datbench_tasks.commands import eval as eval_command
 from datbench_tasks.errors import DONE, INCOMPLETE, UNREADABLE, IncompleteError
-from datbench_tasks.runs import open_run
+from datbench_tasks.run_directory import open_run
 
 REPORT = ["--dataset", "none", "--format", "json"]
 

@@ -6,7 +6,8 @@ import pytest
 from support.chat_server import ChatServer, Reply
 from support.host import answer_by_gold, run
 
-from datbench_tasks.runs import iter_samples, open_run
+from datbench_tasks.run_directory import open_run
+from datbench_tasks.run_samples import iter_samples
 
 TASK = "datbench_sample_math"
 

@@ -13,7 +13,7 @@ from datbench_tasks.cli import main
 from datbench_tasks.judge.batch_files import export_requests
 from datbench_tasks.judge.post_pass import Settings
 from datbench_tasks.judge.requests import JudgeIdentity
-from datbench_tasks.runs import open_run
+from datbench_tasks.run_directory import open_run
 
 COUNT = 30
 JUDGED = 24

@@ -17,7 +17,8 @@ from support.judge_runs import judged_records, reading_judge
 
 from datbench_tasks.cli import main
 from datbench_tasks.reporting import load_report
-from datbench_tasks.runs import iter_records, open_run
+from datbench_tasks.run_directory import open_run
+from datbench_tasks.run_samples import iter_records
 
 COUNT = 30
 JUDGED = 24

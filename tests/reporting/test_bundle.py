@@ -18,7 +18,7 @@ from datbench_tasks.cli import main
 from datbench_tasks.records import failed_record
 from datbench_tasks.reporting import load_report
 from datbench_tasks.reporting.bundle import SUMS, sums
-from datbench_tasks.runs import RECORD
+from datbench_tasks.sample_logs import RECORD
 
 
 def submit(directory: Path, out: Path, *more: str) -> int:

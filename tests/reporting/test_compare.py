@@ -13,7 +13,7 @@ from datbench_tasks.errors import InputError
 from datbench_tasks.reporting import load_report
 from datbench_tasks.reporting.intervals import holm, mcnemar
 from datbench_tasks.reporting.pairing import compare_reports
-from datbench_tasks.runs import RECORD
+from datbench_tasks.sample_logs import RECORD
 
 
 def report_of(directory: Path, scores: list[float | None], capability: str = "counting", **settings):

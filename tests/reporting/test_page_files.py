@@ -22,7 +22,7 @@ from datbench_tasks.reporting.page import ASSETS, write_page
 from datbench_tasks.reporting.page_data import TEXT_LIMIT, embed, sample_data
 from datbench_tasks.reporting.report import Report, load_report
 from datbench_tasks.reporting.thumbnails import SIDE, thumbnail
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from datbench_tasks.cli import main
 from datbench_tasks.errors import InputError
 from datbench_tasks.reporting import load_report
 from datbench_tasks.reporting.report_tables import csv_rows, report_tables
-from datbench_tasks.runs import RECORD
+from datbench_tasks.sample_logs import RECORD
 
 
 def log_of(directory: Path, capability: str) -> Path:

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.vectors import Case, dataset_names, scorable_cases
 
-from datbench.evaluator import score_fields, scorer_fields
 from datbench.reformatting import score_if_reformatted
+from datbench.sample_scoring import score_fields, scorer_fields
 from datbench.samples import read_row
 from datbench.scorers import SOURCE_DATASETS
 

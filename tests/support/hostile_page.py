@@ -9,7 +9,7 @@ from typing import Any
 from datbench_tasks.reporting.completeness import Problem
 from datbench_tasks.reporting.figures import DatasetFigures
 from datbench_tasks.reporting.report import Report
-from datbench_tasks.runs import Sample
+from datbench_tasks.sample_logs import Sample
 
 RUN = "window.pwned=(window.pwned||0)+1"
 

@@ -11,8 +11,8 @@ import sys
 
 from support.vectors import VECTORS, dataset_names, scorable_cases
 
-from datbench.evaluator import score_fields, scorer_fields
 from datbench.reformatting import score_if_reformatted
+from datbench.sample_scoring import score_fields, scorer_fields
 from datbench.samples import read_row
 from datbench.version import SCORER_VERSION
 

@@ -1,4 +1,4 @@
-"""A run directory: which tasks it holds, and their samples, streamed in order whatever the size."""
+"""A run directory: the host's files and our own in it, by task and date."""
 
 from __future__ import annotations
 
@@ -12,26 +12,7 @@ from typing import Any
 from datbench.capabilities import CAPABILITIES
 from datbench_tasks.errors import InputError
 from datbench_tasks.record_checks import results_problem
-from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD, Sample, SampleIndex, read_copy_header
-
-__all__ = [
-    "COPIES_FOLDER",
-    "JUDGE_FOLDER",
-    "RECORD",
-    "RETRY_FOLDER",
-    "Run",
-    "Sample",
-    "TaskRun",
-    "choose_judge",
-    "iter_judged",
-    "iter_records",
-    "iter_samples",
-    "judge_folder",
-    "judge_tags",
-    "open_run",
-    "read_object",
-    "read_results",
-]
+from datbench_tasks.sample_logs import COPIES_FOLDER, read_copy_header
 
 JUDGE_FOLDER = "judge"
 RETRY_FOLDER = "retry"
@@ -109,98 +90,6 @@ def open_run(directory: str | Path, *, date: str | None = None, model: str | Non
         )
     _check_same_settings(directory, tasks)
     return Run(directory, _model_name(folder, tasks), tuple(tasks))
-
-
-def iter_samples(task_run: TaskRun, *, check_values: bool = True) -> Iterator[Sample]:
-    """Samples of a task in doc_id order (by id where only our copy knows a sample), one in memory at a time.
-
-    Identical duplicates are merged. Our copy fills in what the host's log lacks.
-
-    Args:
-        task_run: the task.
-        check_values: refuse records that no numbers can be made of; False for who wants the outputs alone.
-
-    Raises:
-        InputError: no samples, an unreadable line or record (names file and line), or differing duplicates (names
-            ids).
-    """
-    with SampleIndex(check_values) as index:
-        if task_run.samples is not None:
-            index.add_log(task_run.samples)
-        if len(index.places) < _declared_count(task_run):
-            for copy in task_run.copies:
-                index.fill_from_copy(copy)
-        if not index.places:
-            raise InputError(
-                f"{task_run.results or task_run.task}: task {task_run.task} of {task_run.date} has no samples; "
-                "run lmms-eval with --log_samples, or pick another run with --date"
-            )
-        yield from index.read()
-
-
-def iter_records(run: Run, judge_tag: str | None = None) -> Iterator[tuple[TaskRun, Sample]]:
-    """All samples of a run, task by task; records that judge pass ``judge_tag`` has judged replace the unjudged ones.
-
-    Raises:
-        InputError: as ``iter_samples``; no such judge pass; a judged record that belongs to another output.
-    """
-    folder = None if judge_tag is None else judge_folder(run, judge_tag)
-    for task_run in run.tasks:
-        yield from ((task_run, sample) for sample in iter_judged(task_run, folder))
-
-
-def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
-    """Samples of one task, overlaid with those of a judge pass's folder (None: as they are)."""
-    judged_log = folder / f"{task_run.date}_samples_{task_run.task}.jsonl" if folder else None
-    if judged_log is None or not judged_log.is_file():
-        yield from iter_samples(task_run)
-        return
-    with SampleIndex() as judged:
-        judged.add_log(judged_log)
-        for sample in iter_samples(task_run):
-            record = sample.record
-            if record.get("eval_mode") == "judge" and record["id"] in judged.places:
-                overlay = judged.sample(record["id"]).record
-                if overlay.get("output") != record.get("output"):
-                    raise InputError(
-                        f"{judged_log}: the verdict of {record['id']} belongs to another output; "
-                        "run the judge pass again"
-                    )
-                record = overlay
-            yield Sample(sample.line, record, sample.lines)
-
-
-def judge_tags(run: Run) -> tuple[str, ...]:
-    """Names of the judge passes of a run that have written their judged files, sorted."""
-    logs = (run.directory / JUDGE_FOLDER).glob("*/*_samples_*.jsonl")
-    return tuple(sorted({log.parent.name for log in logs}))
-
-
-def judge_folder(run: Run, tag: str) -> Path:
-    """The folder of a judge pass.
-
-    Raises:
-        InputError: there is no such pass; names those that there are.
-    """
-    tags = judge_tags(run)
-    if tag not in tags:
-        raise InputError(f"{run.directory}: no judge pass {tag!r}; there is {', '.join(tags) or 'none'}")
-    return run.directory / JUDGE_FOLDER / tag
-
-
-def choose_judge(run: Run, tag: str | None) -> str | None:
-    """The judge pass to read: the one named, else the only one, else None.
-
-    Raises:
-        InputError: several passes and none named, or the one named is not there.
-    """
-    tags = judge_tags(run)
-    if tag is not None:
-        judge_folder(run, tag)
-        return tag
-    if len(tags) > 1:
-        raise InputError(f"{run.directory}: several judge passes ({', '.join(tags)}); pick one with --judge")
-    return tags[0] if tags else None
 
 
 def read_results(task_run: TaskRun) -> dict[str, Any]:
@@ -352,10 +241,3 @@ def _model_name(folder: Path, tasks: Iterable[TaskRun]) -> str:
 def _model_in_results(folder: Path) -> str:
     names = (read_results_file(path).get("model_name") for path in _results_files(folder).values())
     return next((str(name) for name in names if name), "")
-
-
-def _declared_count(task_run: TaskRun) -> float:
-    """How many samples the host says the task ran; infinite if it does not say."""
-    counts = read_results(task_run).get("n-samples") or {}
-    effective = (counts.get(task_run.task) or {}).get("effective")
-    return effective if isinstance(effective, int) else float("inf")

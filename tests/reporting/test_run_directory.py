@@ -11,16 +11,9 @@ from support.synthetic_run import JUDGE_TAG, make_run
 
 from datbench.jsonio import write_json, write_jsonl
 from datbench_tasks.errors import InputError
-from datbench_tasks.runs import (
-    COPIES_FOLDER,
-    RECORD,
-    Sample,
-    choose_judge,
-    iter_judged,
-    iter_samples,
-    judge_folder,
-    open_run,
-)
+from datbench_tasks.run_directory import open_run
+from datbench_tasks.run_samples import choose_judge, iter_judged, iter_samples, judge_folder
+from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD, Sample
 
 DATE = "20260115_120000"
 
