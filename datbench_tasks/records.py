@@ -1,6 +1,6 @@
 """The record of one sample: all that scoring, judging and reporting need, with no dataset at hand.
 
-Schema 1. A judge sample without a verdict is ``pending`` and has no ``score``; see the README for the keys.
+Schema 1. A judge sample without a verdict is ``pending`` and has no ``score``; docs/run_files.md lists the keys.
 """
 
 from __future__ import annotations
