@@ -2,7 +2,7 @@
 
     python -m benchmarks [--quick] [--only NAME ...] [--json PATH]
 
-Takes about 20 minutes on two idle cores; --quick (tiny sizes, figures that mean nothing) under a minute.
+Takes some 22 minutes on two idle cores; --quick (tiny sizes, figures that mean nothing) two.
 """
 
 from __future__ import annotations

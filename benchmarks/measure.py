@@ -205,7 +205,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "load_before": round(os.getloadavg()[0], 1),
         "loop_seconds": round(loop_seconds(), 3),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "datbench-tasks": metadata.version("datbench-tasks"),
     }
