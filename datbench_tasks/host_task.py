@@ -66,9 +66,8 @@ class LoadedTask:
         """What is the same for all samples of this task in this run."""
         task = self._task()
         settings = (task.config.generation_kwargs if task is not None else None) or {}
-        model = getattr(task, "model_name", None)
         limit = settings.get("max_new_tokens", settings.get("max_gen_toks"))
-        return {**self.run, "model": model or "", "max_new_tokens": limit}
+        return {**self.run, "model": _name_of(getattr(task, "model_name", None)), "max_new_tokens": limit}
 
 
 _loaded: dict[str, LoadedTask] = {}
@@ -113,6 +112,13 @@ def _calling_task() -> Any:
             return candidate
         frame = frame.f_back
     return None
+
+
+def _name_of(model: Any) -> str:
+    """The name that ``--model`` takes; from Python the host may know the model only, whose module is called so."""
+    if model is None or isinstance(model, str):
+        return model or ""
+    return type(model).__module__.rpartition(".")[2]
 
 
 def _commit(dataset: Any) -> str | None:
