@@ -118,18 +118,22 @@ class FormulaComparer:
                 self._process = None
 
     def _ask(self, request: dict[str, str]) -> dict[str, Any]:
-        process = self._running()
-        assert process.stdin and process.stdout  # noqa: S101
-        try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:  # the worker itself was killed from outside
+        """The worker's reply; one that was killed from outside is replaced once. {} when that one dies too."""
+        for _ in range(2):
+            process = self._running()
+            assert process.stdin and process.stdout  # noqa: S101
+            try:
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
+            if line:
+                return dict(json.loads(line))
+            process.kill()
+            process.communicate()
             self._process = None
-            return {}
-        return dict(json.loads(line))
+        return {}
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is not None:

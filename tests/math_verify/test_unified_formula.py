@@ -123,14 +123,29 @@ def test_comparisons_from_many_threads() -> None:
     comparer.close()
 
 
-def test_a_worker_killed_from_outside_costs_one_comparison() -> None:
+def test_a_worker_killed_from_outside_costs_no_comparison() -> None:
     comparer = FormulaComparer()
     comparer.start()
     os.killpg(comparer._process.pid, signal.SIGKILL)  # type: ignore[union-attr]
-    assert comparer.compare("$x$", "$x$") is None
-    assert comparer.limit_hits == 1
     assert comparer.compare("$x$", "$x$") is True
+    assert comparer.limit_hits == 0
     comparer.close()
+
+
+def test_a_server_killed_between_comparisons_shifts_no_reply() -> None:
+    comparer = FormulaComparer()
+    assert comparer.compare("$x$", "$x$") is True
+    os.kill(forked_server(comparer._process.pid), signal.SIGKILL)  # type: ignore[union-attr]
+    pairs = [("$x$", "$x$"), ("$x$", "$y$"), ("$z$", "$z$"), ("$x$", "$z$")]
+    assert [comparer.compare(*pair) for pair in pairs] == [True, False, True, False]
+    assert comparer.limit_hits == 0
+    comparer.close()
+
+
+def forked_server(worker: int) -> int:
+    """The process that a worker has forked."""
+    (child,) = Path(f"/proc/{worker}/task/{worker}/children").read_text().split()
+    return int(child)
 
 
 def test_the_interpreter_can_be_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
