@@ -128,7 +128,7 @@ class APILLMServing_request:
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as fault:
                 logger.error("no connection to the chat server: %s", type(fault).__name__)
                 return None
-            except (aiohttp.ClientError, TimeoutError, ValueError, KeyError, IndexError, TypeError) as fault:
+            except (aiohttp.ClientError, TimeoutError, ValueError, LookupError, TypeError, RecursionError) as fault:
                 problem = type(fault).__name__
             logger.error("attempt %d of %d failed: %s", attempt + 1, self.max_retries, problem)
             if attempt + 1 < self.max_retries:
@@ -147,8 +147,9 @@ def _text(body: Any) -> str | None:
     """The answer's text, with reasoning wrapped in ``<think>`` before the ``<answer>``."""
     message = body["choices"][0]["message"]
     content, reasoning = message["content"], message.get("reasoning_content")
-    if not reasoning or content is None:
-        return None if content is None else str(content)
-    if content.startswith("<think>") and content.rstrip().endswith("</answer>"):
-        return str(content)
-    return f"<think>{reasoning}</think>\n<answer>{content}</answer>"
+    if content is None:
+        return None
+    text = str(content)
+    if not reasoning or (text.startswith("<think>") and text.rstrip().endswith("</answer>")):
+        return text
+    return f"<think>{reasoning}</think>\n<answer>{text}</answer>"

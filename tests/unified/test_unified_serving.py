@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 from typing import Any
@@ -58,6 +59,7 @@ def test_the_last_failure_gives_none_without_a_pause() -> None:
         Reply(body=b"<html>"),
         Reply(body=b"{}"),
         Reply(text=None),
+        Reply(body=b"[" * 100_000),
         Reply(fault="reset"),
         Reply(status=302, headers={"Location": "http://127.0.0.1:1/"}),
     ],
@@ -120,3 +122,10 @@ def test_the_key_is_never_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "401" in caplog.text
     assert KEY not in caplog.text
     assert KEY not in repr(client)
+
+
+def test_an_answer_in_parts_beside_reasoning_is_text() -> None:
+    message = {"content": [{"type": "text", "text": "42"}], "reasoning_content": "six by seven"}
+    with ChatServer(Reply(body=json.dumps({"choices": [{"message": message}]}).encode())) as server:
+        (found,) = serving(server, max_retries=1).generate_from_input(["q"])
+    assert found == f"<think>six by seven</think>\n<answer>{message['content']}</answer>"
