@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from datbench.unified.cells import cell_value
-from datbench.unified.eval_types import EVAL_TYPES, OUTPUTS, key_name
+from datbench.unified.eval_types import EVAL_TYPES, OUTPUTS, SEMANTIC_JUDGE, key_name
 from datbench.unified.formula import shared_comparer
 from datbench.unified.rows import FORMULA_TYPES, ROW_SCORERS, Outcome, Row
-from datbench.unified.rules import rules_for
+from datbench.unified.rules import check_label_base, rules_for
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -81,11 +81,15 @@ def make_batch_scorer(
         metric_type: metric name.
 
     Raises:
-        ValueError: an evaluation type that needs a model, a missing key, or no ``label_base`` where it is needed.
+        ValueError: an evaluation type or a metric that needs a model, a missing key, or no ``label_base`` where it is
+            needed.
         MathVerifyError: a formula type without a working math-verify.
     """
     if eval_type not in ROW_SCORERS:
         raise ValueError(f"{eval_type!r} cannot be scored by rules alone; those that can: {', '.join(ROW_SCORERS)}")
+    if eval_type == "key2_qa" and metric_type == SEMANTIC_JUDGE:
+        raise ValueError("semantic_judge cannot be scored by rules alone; use UnifiedBenchDatasetEvaluator")
+    check_label_base(label_base)
     given = {"input_pred_key": "generated_ans", **keys}
     roles = [role for role in (*EVAL_TYPES[eval_type].roles, "pred") if role != "question"]
     absent = [key_name(role) for role in roles if not given.get(key_name(role))]

@@ -6,19 +6,28 @@ import json
 import math
 from typing import Any
 
-from datbench import jsonio
-
 _PANDAS_MISSING = frozenset({"NAType", "NaTType"})
 
 
 def cell_value(cell: Any) -> Any:
-    """The cell, with ``pandas.NA`` and ``NaT`` read as None (told by type name: no pandas needed)."""
-    return None if type(cell).__name__ in _PANDAS_MISSING else cell
+    """The cell, with ``pandas.NA`` and ``NaT`` read as None, numpy's integers and bools as Python's own.
+
+    Told by names of types: neither pandas nor numpy is needed.
+    """
+    if type(cell).__name__ in _PANDAS_MISSING:
+        return None
+    return cell.item() if is_numpy_scalar(cell) and cell.dtype.kind in "biu" else cell
+
+
+def is_numpy_scalar(cell: Any) -> bool:
+    """True for a single value of a numpy type."""
+    return type(cell).__module__ == "numpy" and getattr(cell, "ndim", None) == 0
 
 
 def is_nan(cell: Any) -> bool:
     """True for a floating NaN of Python or numpy."""
-    return isinstance(cell, float) and math.isnan(cell)
+    floating = isinstance(cell, float) or (is_numpy_scalar(cell) and cell.dtype.kind == "f")
+    return floating and math.isnan(cell)
 
 
 def is_blank(cell: Any) -> bool:
@@ -44,8 +53,3 @@ def parse_json(text: str) -> tuple[bool, Any]:
         return True, json.loads(text)
     except (ValueError, RecursionError):
         return False, None
-
-
-def compact_json(value: Any) -> str:
-    """JSON text with non-ASCII kept, in the spacing of the standard library."""
-    return jsonio.dumps(value)

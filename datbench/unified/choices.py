@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from datbench.unified.cells import is_blank, is_nan, parse_json
+from datbench.unified.cells import cell_value, is_blank, is_nan, parse_json
 
 _LONE_LETTER = re.compile(r"(?<!\w)[A-Za-z](?!\w)")
 _LONE_DIGITS = re.compile(r"(?<!\w)\d+(?!\w)")
@@ -74,11 +74,8 @@ def _text_label(text: str, n: int) -> int | None:
 
 def integer_value(cell: Any) -> int | None:
     """The value of a Python or numpy integer or bool, else None."""
-    if isinstance(cell, int):
-        return int(cell)
-    if type(cell).__module__ == "numpy" and getattr(cell, "ndim", None) == 0 and cell.dtype.kind in "iu":
-        return int(cell)
-    return None
+    value = cell_value(cell)
+    return int(value) if isinstance(value, int) else None
 
 
 def parse_choice(cell: Any, n: int) -> int | None:
@@ -106,7 +103,7 @@ def parse_multiselect(cell: Any, n: int) -> set[int] | None:
     text = str(cell).strip()
     if text.startswith("[") and text.endswith("]"):
         decoded, value = parse_json(text)
-        if decoded and isinstance(value, list) and not any(map(_digit_like, value)):
+        if decoded and isinstance(value, list) and not any(map(_unreadable, value)):
             return found(_item_index(item, n) for item in value)
     letters = _LONE_LETTER.findall(text)
     indices = found(letter_index(letter, n) for letter in letters)
@@ -115,9 +112,10 @@ def parse_multiselect(cell: Any, n: int) -> set[int] | None:
     return indices or None
 
 
-def _digit_like(item: Any) -> bool:
-    """Text such as "³" that counts as digits but is no number: the whole list is then read as plain text."""
-    return isinstance(item, str) and item.strip().isdigit() and not item.strip().isdecimal()
+def _unreadable(item: Any) -> bool:
+    """Digits that are no number ("³"), a letter whose capital is two ("ß"): the list is then read as plain text."""
+    text = item.strip() if isinstance(item, str) else ""
+    return (text.isdigit() and not text.isdecimal()) or (len(text) == 1 and len(text.upper()) > 1)
 
 
 def _item_index(item: Any, n: int) -> int | None:

@@ -31,8 +31,12 @@ EVAL_TYPES: Mapping[str, EvalType] = {
 }
 
 SEMANTIC_JUDGE = "semantic_judge"
-LIKELIHOOD_CHOICE = "ll_choice_acc"
 LIKELIHOOD_CHOICE_PER_BYTE = "ll_choice_acc_norm"
+LIKELIHOOD_METRICS = ("ll_choice_acc", LIKELIHOOD_CHOICE_PER_BYTE)
+
+NO_PERPLEXITY = "ppl_unavailable"
+NO_SERVING = "llm_serving_required_for_pairwise"
+"""Error tokens that the statistics of a whole table turn into a note."""
 
 OUTPUTS = ("eval_valid", "eval_error", "eval_pred", "eval_score")
 """Default names of the output columns, in the order of ``rows.Outcome``."""

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import inspect
 import logging
-import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from datbench import jsonio
-from datbench.unified.cells import cell_value
-from datbench.unified.eval_types import (
-    EVAL_TYPES,
-    OUTPUTS,
-    SEMANTIC_JUDGE,
-    default_metric,
-)
+from datbench.unified import frames
+from datbench.unified.eval_types import EVAL_TYPES, OUTPUTS, SEMANTIC_JUDGE, default_metric
 from datbench.unified.formula import shared_comparer
 from datbench.unified.judge import judge_rows
 from datbench.unified.likelihood_rows import Likelihoods, uses_likelihoods
 from datbench.unified.rows import FORMULA_TYPES, ROW_SCORERS, Outcome, Row
-from datbench.unified.rules import Rules, rules_for
+from datbench.unified.rules import Rules, check_label_base, rules_for
 from datbench.unified.statistics import Totals, statistics
 
 SYSTEM_PROMPT = "You are a helpful assistant specialized in evaluating answer correctness."
@@ -73,8 +67,7 @@ class UnifiedBenchDatasetEvaluator:
             TypeError: ``prompt_template`` has no callable ``build_prompt``.
             ValueError: ``label_base`` is something else than None, 0 or 1.
         """
-        if label_base not in (None, 0, 1):
-            raise ValueError(f"label_base is {label_base!r}; use 0, 1 or None")
+        check_label_base(label_base)
         self.eval_type = eval_type
         self.llm_serving = llm_serving
         self.prompt_template = _template(prompt_template)
@@ -131,7 +124,8 @@ class UnifiedBenchDatasetEvaluator:
         Raises:
             MathVerifyError: rules of ``key2_*`` without a working math-verify; nothing is written then.
             ModuleNotFoundError: a local model is wanted and torch or transformers is missing.
-            ValueError: strict mode: a required column is missing, or the evaluation type is unknown.
+            ValueError: several columns have the name of one that is needed; strict mode: a required column is
+                missing, or the evaluation type is unknown.
         """
         columns = {
             "text": input_text_key or "",
@@ -151,7 +145,8 @@ class UnifiedBenchDatasetEvaluator:
         reported = [output_eval_score_key, output_eval_valid_key, output_eval_error_key]
 
         frame = storage.read("dataframe").copy()
-        _prepare(frame, outputs)
+        frames.check_names(frame, {*columns.values(), input_context_key, *outputs})
+        frames.prepare(frame, outputs)
         if self.eval_type not in EVAL_TYPES:
             self._refuse(f"unknown eval_type {self.eval_type!r}; known: {', '.join(EVAL_TYPES)}")
             storage.write(frame)
@@ -172,10 +167,10 @@ class UnifiedBenchDatasetEvaluator:
         present = {role: columns[role] for role in (*needed, "pred") if columns[role] in frame.columns}
         if input_context_key:
             present["context"] = input_context_key
-        rows = list(_rows(frame, present))
+        rows = list(frames.rows(frame, present))
         rules = rules_for(self.strict, self._base(rows), metric)
         outcomes = self._outcomes(rows, rules, metric)
-        _fill(frame, outputs, outcomes)
+        frames.fill(frame, outputs, outcomes)
         storage.write(frame)
         self._save(outcomes, metric, rules, str(getattr(storage, "file_name_prefix", "")))
         return [*(columns[role] for role in roles), *reported]
@@ -209,7 +204,7 @@ class UnifiedBenchDatasetEvaluator:
             )
             self.empty_responses_count += empty
             return outcomes
-        by_model = Likelihoods(self.llm_serving, self.prompt_template, rules)
+        by_model = self._likelihoods(rules)
         if self.eval_type == "key1_text_score":
             return by_model.texts(rows)
         if self.eval_type == "key3_q_a_rejected":
@@ -219,6 +214,9 @@ class UnifiedBenchDatasetEvaluator:
         if self.eval_type == "key3_q_choices_a":
             self.logger.warning("single choices are read from the generated text, not from log-likelihoods")
         return self._by_rules(rows, rules)
+
+    def _likelihoods(self, rules: Rules) -> Likelihoods:
+        return Likelihoods(self.llm_serving, self.prompt_template, rules)
 
     def _by_rules(self, rows: list[Row], rules: Rules) -> list[Outcome]:
         comparer = shared_comparer()
@@ -242,6 +240,7 @@ class UnifiedBenchDatasetEvaluator:
             prefix=prefix,
             strict=self.strict,
             set_score=rules.set_score,
+            unavailable=None if outcomes else self._likelihoods(rules).unavailable(self.eval_type),
         )
         jsonio.write_json(self.eval_result_path, [result])
         self.logger.info("statistics saved to %s", self.eval_result_path)
@@ -253,40 +252,3 @@ def _template(template: Any) -> Any:
     if template is not None and not callable(getattr(template, "build_prompt", None)):
         raise TypeError(f"prompt_template of type {type(template).__name__} has no method build_prompt")
     return template
-
-
-def _prepare(frame: Any, outputs: Sequence[str]) -> None:
-    """Give the frame the four output columns in their state before scoring."""
-    valid, error, pred, score = outputs
-    if valid not in frame.columns:
-        frame[valid] = True
-    frame[error] = ""
-    frame[pred] = _objects(frame, [None] * len(frame))
-    frame[score] = math.nan
-
-
-def _fill(frame: Any, outputs: Sequence[str], outcomes: Sequence[Outcome]) -> None:
-    valid, error, pred, score = outputs
-    frame[valid] = [outcome.valid for outcome in outcomes]
-    frame[error] = [outcome.error for outcome in outcomes]
-    frame[pred] = _objects(frame, [outcome.pred for outcome in outcomes])
-    frame[score] = [float(outcome.score) for outcome in outcomes]
-
-
-def _objects(frame: Any, values: list[Any]) -> Any:
-    """A column of plain objects, so that integers stay integers and None stays None beside each other."""
-    import pandas as pd
-
-    return pd.Series(values, index=frame.index, dtype=object)
-
-
-def _rows(frame: Any, columns: dict[str, str]) -> Iterator[Row]:
-    """Rows by role, by position (index labels may repeat)."""
-    for values in zip(*(_cells(frame[column]) for column in columns.values()), strict=True):
-        yield dict(zip(columns, values, strict=True))
-
-
-def _cells(column: Any) -> Iterator[Any]:
-    """The cells of a column; a gap in a column of strings is None, whatever pandas marks it with."""
-    strings = column.dtype.name in ("str", "string")
-    return (None if strings and not isinstance(cell, str) else cell_value(cell) for cell in column.array)

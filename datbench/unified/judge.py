@@ -77,7 +77,7 @@ def _ask(generate: Any, prompts: list[str], system_prompt: str) -> Iterable[Any]
             responses = generate(user_inputs=prompts, system_prompt=system_prompt)
         else:
             responses = generate(prompts)
-        return list(responses or ())
+        return () if responses is None else list(responses)
     except Exception:
         logger.exception("the judge's serving failed")
         return ()

@@ -104,10 +104,10 @@ def _call(ask: Callable[..., Any], pairs: Pairs) -> Any:
     prompts, continuations = [prompt for prompt, _ in pairs], [text for _, text in pairs]
     try:
         if accepts(ask, prompts=prompts, continuations=continuations):
-            return ask(prompts=prompts, continuations=continuations)
+            return list(ask(prompts=prompts, continuations=continuations))
         if accepts(ask, prompts, continuations):
-            return ask(prompts, continuations)
-        return ask(pairs)
+            return list(ask(prompts, continuations))
+        return list(ask(pairs))
     except Exception:
         logger.exception("the serving's log-likelihood method failed")
         return None
@@ -116,8 +116,9 @@ def _call(ask: Callable[..., Any], pairs: Pairs) -> Any:
 def _checked(values: Any, expected: int) -> list[float] | None:
     """Exactly one usable number for each continuation, or None; of (value, is_greedy) pairs the value."""
     try:
-        numbers = [float(value[0] if isinstance(value, (tuple, list)) else value) for value in values]
-    except (TypeError, ValueError, IndexError):
+        first = [value[0] if isinstance(value, (tuple, list)) else value for value in values]
+        numbers = [math.nan if isinstance(value, str) else float(value) for value in first]
+    except (TypeError, ValueError, IndexError, OverflowError, RuntimeError):
         return None
     usable = len(numbers) == expected and not any(math.isnan(number) or number == math.inf for number in numbers)
     return numbers if usable else None

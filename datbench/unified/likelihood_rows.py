@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from datbench.unified import likelihood
-from datbench.unified.cells import compact_json, is_nan
+from datbench.unified.cells import is_nan
 from datbench.unified.choices import ChoicesError
-from datbench.unified.eval_types import LIKELIHOOD_CHOICE, LIKELIHOOD_CHOICE_PER_BYTE
+from datbench.unified.eval_types import (
+    LIKELIHOOD_CHOICE_PER_BYTE,
+    LIKELIHOOD_METRICS,
+    NO_PERPLEXITY,
+    NO_SERVING,
+)
 from datbench.unified.likelihood import Pairs
 from datbench.unified.prompts import answer_prompt, continuation, lettered, normalize_context
 from datbench.unified.rows import Outcome, Row, invalid, scored
@@ -35,18 +41,29 @@ class Likelihoods:
     template: Any
     rules: Rules
 
+    def unavailable(self, eval_type: str) -> str | None:
+        """The token of a table, even an empty one, that the serving cannot score at all; None where it can."""
+        if eval_type == "key1_text_score" and self._perplexities([]) is None:
+            return NO_PERPLEXITY
+        return NO_SERVING if eval_type == "key3_q_a_rejected" and self.serving is None else None
+
     def texts(self, rows: Sequence[Row]) -> list[Outcome]:
         """``key1_text_score``: perplexity of each text; a text of one token has 1.0, in strict mode none."""
-        unavailable = invalid("ppl_unavailable")
-        if self.serving is None:
-            logger.error("perplexity needs an llm_serving")
-            return [unavailable] * len(rows)
-        texts = ["" if row["text"] is None else str(row["text"]) for row in rows]
-        values = likelihood.perplexities(self.serving, texts)
+        unavailable = invalid(NO_PERPLEXITY)
+        values = self._perplexities([self._text(row["text"]) for row in rows])
         if values is None:
             return [unavailable] * len(rows)
         unscored = unavailable if self.rules.strict else scored(1.0)
         return [unscored if value is None else scored(value) for value in values]
+
+    def _text(self, cell: Any) -> str:
+        return "" if cell is None or (self.rules.strict and is_nan(cell)) else str(cell)
+
+    def _perplexities(self, texts: list[str]) -> list[float | None] | None:
+        if self.serving is None:
+            logger.error("perplexity needs an llm_serving")
+            return None
+        return likelihood.perplexities(self.serving, texts)
 
     def choices(self, rows: Sequence[Row], metric: str) -> list[Outcome]:
         """``key3_q_choices_a``: the choice whose text is likeliest (per UTF-8 byte with ``ll_choice_acc_norm``)."""
@@ -61,7 +78,7 @@ class Likelihoods:
         """``key3_q_a_rejected``: 1.0 where the better answer is strictly likelier than the rejected one."""
         if self.serving is None:
             logger.error("key3_q_a_rejected needs an llm_serving")
-            return [invalid("llm_serving_required_for_pairwise")] * len(rows)
+            return [invalid(NO_SERVING)] * len(rows)
         prepared = [self.preference(row) for row in rows]
         found = self._ask([pairs for pairs in prepared if isinstance(pairs, list)])
         return [pairs if isinstance(pairs, Outcome) else _preference(next(found)) for pairs in prepared]
@@ -137,10 +154,9 @@ def _preference(values: list[float] | None) -> Outcome:
     if values is None:
         return invalid("ll_unavailable")
     better, rejected = values
-    return scored(float(better > rejected), compact_json({"ll_better": better, "ll_rejected": rejected}))
+    return scored(float(better > rejected), json.dumps({"ll_better": better, "ll_rejected": rejected}))
 
 
 def uses_likelihoods(eval_type: str, metric: str, serving: Any) -> bool:
     """Whether ``key3_q_choices_a`` is scored by log-likelihood rather than by parsing."""
-    named = metric in (LIKELIHOOD_CHOICE, LIKELIHOOD_CHOICE_PER_BYTE)
-    return eval_type == "key3_q_choices_a" and named and serving is not None
+    return eval_type == "key3_q_choices_a" and metric in LIKELIHOOD_METRICS and serving is not None

@@ -14,6 +14,9 @@ logger = logging.getLogger(__name__)
 
 _BATCH = 4
 
+Encoded = tuple[list[int], int]
+"""Tokens of a text, and how many of them at its start are given and not scored."""
+
 
 def load_parts(source: ModelSource) -> tuple[Any, Any]:
     """(tokenizer, model) of transformers, on CUDA when there is one; a ``.gguf`` file is loaded from its folder."""
@@ -49,7 +52,8 @@ class LocalModel:
     def log_likelihoods(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         """Summed log-probability of each continuation given its prompt, no special tokens, nothing cut off.
 
-        None where the model failed. A continuation without tokens has 0.0; the first token of a text is not scored.
+        None where the tokenizer or the model failed. A continuation without tokens has 0.0; the first token of a
+        text is not scored.
         """
         encoded = [self._encode_pair(prompt, text) for prompt, text in pairs]
         return [None if score is None else score[0] for score in self._score(encoded)]
@@ -66,33 +70,37 @@ class LocalModel:
             raise RuntimeError("the model failed on a batch of texts")
         return [score for score in scores if score is not None]
 
-    def _encode_pair(self, prompt: str, continuation: str) -> tuple[list[int], int]:
-        """Tokens of the joined text and the number of them that belong to the prompt."""
-        full, start = self._tokens(prompt + continuation), self._tokens(prompt)
-        if full[: len(start)] == start:
-            return full, len(start)
-        return full, max(0, len(full) - len(self._tokens(continuation)))
+    def _encode_pair(self, prompt: str, continuation: str) -> Encoded | None:
+        """Tokens of the joined text; None where the tokenizer fails, as many do on a lone surrogate."""
+        try:
+            full, start = self._tokens(prompt + continuation), self._tokens(prompt)
+            if full[: len(start)] == start:
+                return full, len(start)
+            return full, max(0, len(full) - len(self._tokens(continuation)))
+        except Exception:
+            logger.exception("the local model's tokenizer failed on a text")
+            return None
 
     def _tokens(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _score(self, encoded: Sequence[tuple[list[int], int]]) -> list[tuple[float, int] | None]:
+    def _score(self, encoded: Sequence[Encoded | None]) -> list[tuple[float, int] | None]:
         """(summed log-probability, number) of the tokens from each start on; batches hold texts of like length."""
-        scores: list[tuple[float, int] | None] = [(0.0, 0)] * len(encoded)
-        wanted = [index for index, (tokens, start) in enumerate(encoded) if len(tokens) > max(start, 1)]
-        wanted.sort(key=lambda index: len(encoded[index][0]))
+        scores: list[tuple[float, int] | None] = [text and (0.0, 0) for text in encoded]
+        wanted = [(index, text) for index, text in enumerate(encoded) if text and len(text[0]) > max(text[1], 1)]
+        wanted.sort(key=lambda found: len(found[1][0]))
         for first in range(0, len(wanted), _BATCH):
-            batch = wanted[first : first + _BATCH]
+            indices, batch = zip(*wanted[first : first + _BATCH], strict=True)
             try:
-                for index, score in zip(batch, self._score_batch([encoded[index] for index in batch]), strict=True):
+                for index, score in zip(indices, self._score_batch(batch), strict=True):
                     scores[index] = score
             except Exception:
                 logger.exception("the local model failed on a batch of %d texts", len(batch))
-                for index in batch:
+                for index in indices:
                     scores[index] = None
         return scores
 
-    def _score_batch(self, batch: Sequence[tuple[list[int], int]]) -> Iterator[tuple[float, int]]:
+    def _score_batch(self, batch: Sequence[Encoded]) -> Iterator[tuple[float, int]]:
         import torch
 
         longest = max(len(tokens) for tokens, _ in batch)

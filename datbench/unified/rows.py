@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from datbench.unified.cells import compact_json
 from datbench.unified.choices import ChoicesError
 from datbench.unified.rules import Rules
 
@@ -105,9 +105,8 @@ def score_choice_set(row: Row, rules: Rules, _: Compare) -> Outcome:
     if gold is None or chosen is None:
         return invalid("parse_failed")
     metrics = rules.set_metrics(chosen, gold)
-    return scored(
-        metrics[rules.set_score], compact_json({"pred_set": sorted(chosen), "gold_set": sorted(gold), **metrics})
-    )
+    cells = {"pred_set": sorted(chosen), "gold_set": sorted(gold), **metrics}
+    return scored(metrics[rules.set_score], json.dumps(cells))
 
 
 ROW_SCORERS: dict[str, Callable[[Row, Rules, Compare], Outcome]] = {

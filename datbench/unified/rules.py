@@ -86,6 +86,12 @@ PARITY = Rules(
 """The reference's own behaviour, quirks included."""
 
 
+def check_label_base(base: int | None) -> None:
+    """ValueError unless the base is 0, 1 or None."""
+    if base not in (None, 0, 1):
+        raise ValueError(f"label_base is {base!r}; use 0, 1 or None")
+
+
 def rules_for(strict: bool = False, label_base: int | None = None, metric: str | None = None) -> Rules:
     """The rules of a mode. ``label_base`` (0 or 1; None counts as 0) and ``metric`` matter in strict mode only."""
     if not strict:

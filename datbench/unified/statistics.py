@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from datbench.unified.eval_types import EVAL_TYPES
+from datbench.unified.eval_types import EVAL_TYPES, NO_PERPLEXITY, NO_SERVING
 from datbench.unified.rows import Outcome
 
 _DECIMALS = 10
 _NOTES = {
-    "ppl_unavailable": "ppl unavailable in llm_serving",
-    "llm_serving_required_for_pairwise": "pairwise requires llm_serving loglikelihood",
+    NO_PERPLEXITY: "ppl unavailable in llm_serving",
+    NO_SERVING: "pairwise requires llm_serving loglikelihood",
 }
 
 
@@ -50,7 +50,14 @@ class Totals:
 
 
 def statistics(
-    totals: Totals, *, eval_type: str, metric: str, prefix: str, strict: bool = False, set_score: str = "f1"
+    totals: Totals,
+    *,
+    eval_type: str,
+    metric: str,
+    prefix: str,
+    strict: bool = False,
+    set_score: str = "f1",
+    unavailable: str | None = None,
 ) -> dict[str, Any]:
     """The statistics object, keys in the documented order; strict mode adds its own, ``strict`` last.
 
@@ -61,12 +68,16 @@ def statistics(
         prefix: the storage's file name prefix, recorded as ``bench_name_or_prefix``.
         strict: adds ``accuracy_all`` (invalid rows count 0; not for perplexity), ``invalid_by_error`` and ``strict``.
         set_score: the set metric that was averaged; names the mean when it is not F1.
+        unavailable: error token of an empty table that could not have been scored.
     """
     head = {"bench_name_or_prefix": prefix, "type": eval_type, "metric": metric}
     counts = {"total_samples": totals.total, "valid_samples": totals.valid}
     mean_name = EVAL_TYPES[eval_type].mean if set_score == "f1" else f"{set_score}_mean"
     mean = {mean_name: _rounded(totals.mean())}
-    note = next((text for token, text in _NOTES.items() if totals.errors[token] == totals.total > 0), None)
+    note = next(
+        (text for token, text in _NOTES.items() if token == unavailable or totals.errors[token] == totals.total > 0),
+        None,
+    )
     if note:
         result = {**head, **counts, "note": note}
     elif eval_type == "key1_text_score":

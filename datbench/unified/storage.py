@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import math
 from pathlib import Path
 from typing import Any
 
-from datbench.unified.cells import cell_value
-from datbench.unified.tables import Record, TableError, read_records, without_surrogates, write_records
+from datbench.unified.tables import Record, TableError, plain, read_records, write_records
 
 _CACHE_TYPES = ("json", "jsonl", "csv", "parquet")
 
@@ -83,9 +81,9 @@ class FileStorage:
         if hasattr(data, "columns"):
             names = [str(name) for name in data.columns]
             rows = zip(*(data.iloc[:, place].array for place in range(len(names))), strict=True)
-            records = [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
+            records = [dict(zip(names, map(plain, row), strict=True)) for row in rows]
         elif isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
-            records = [{str(name): _plain(cell) for name, cell in row.items()} for row in data]
+            records = [{str(name): plain(cell) for name, cell in row.items()} for row in data]
         else:
             raise ValueError("write takes a data frame or a list of at least one dict")
         write_records(path, records)
@@ -116,19 +114,3 @@ def _frame(records: list[Record]) -> Any:
 
     names = list(dict.fromkeys(name for record in records for name in record))
     return pd.DataFrame({name: pd.Series([record.get(name) for record in records], dtype=object) for name in names})
-
-
-def _plain(cell: Any) -> Any:
-    """The cell as a JSON value."""
-    cell = cell_value(cell)
-    if type(cell).__module__ == "numpy" and getattr(cell, "ndim", None) == 0:
-        cell = cell.item()
-    if isinstance(cell, float) and not math.isfinite(cell):
-        return None
-    if cell is None or isinstance(cell, (bool, int, float)):
-        return cell
-    if isinstance(cell, list):
-        return [_plain(item) for item in cell]
-    if isinstance(cell, dict):
-        return {str(name): _plain(item) for name, item in cell.items()}
-    return without_surrogates(str(cell))

@@ -109,11 +109,9 @@ def label(cell: Any, options: list[Any], base: int) -> int | None:
     """Index of a label: digits from the base, a letter (bracketed or not), or the text of exactly one choice."""
     if is_blank_or_nan(cell):
         return None
-    value = _digits(cell)
-    if value is not None:
-        return _based(value, len(options), base)
-    letter = _LABEL.fullmatch(_folded(cell))
-    index = letter_index(letter[1], len(options)) if letter else None
+    n = len(options)
+    value, letter = _digits(cell), _LABEL.fullmatch(_folded(cell))
+    index = letter_index(letter[1], n) if letter else _based(value, n, base)
     return _choice_of_text(cell, options) if index is None else index
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from datbench import jsonio
+from datbench.unified.cells import cell_value, is_numpy_scalar
 
 Record = dict[str, Any]
 
@@ -75,9 +78,12 @@ def _read_csv(path: Path) -> Iterator[Record]:
     csv.field_size_limit(_LONGEST_CSV_CELL)
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
-            rows = csv.DictReader(file, restkey="")
+            rows = csv.DictReader(file)
+            repeated = [name for name, count in Counter(rows.fieldnames or ()).items() if count > 1]
+            if repeated:
+                raise TableError(f"{path}: line 1 names the column {repeated[0]!r} twice; give each a name of its own")
             for row in rows:
-                if "" in row or None in row.values():
+                if None in row or None in row.values():
                     raise TableError(f"{path}: line {rows.line_num} has other columns than the first line")
                 yield row
         except (csv.Error, UnicodeDecodeError) as fault:
@@ -108,34 +114,56 @@ def write_records(path: str | Path, records: Iterable[Record]) -> None:
     """Write a table atomically, by the ending of its name; JSON Lines and CSV are streamed.
 
     Raises:
-        TableError: unknown ending.
+        TableError: unknown ending, or a CSV file whose first row lacks a column of a later one.
     """
     target = Path(path)
+    check_ending(target)
     suffix = target.suffix.lower()
     if suffix == ".jsonl":
-        jsonio.write_jsonl(target, records)
+        jsonio.write_atomically(target, lambda file: file.writelines(json_text(record) + "\n" for record in records))
     elif suffix == ".json":
-        jsonio.write_json(target, list(records))
+        jsonio.write_text(target, json_text(list(records), indent=2) + "\n")
     elif suffix == ".csv":
-        jsonio.write_atomically(target, lambda file: _write_csv(file, records))
-    elif suffix == ".parquet":
-        _write_parquet(target, list(records))
+        jsonio.write_atomically(target, lambda file: _write_csv(file, records, target))
     else:
-        raise TableError(f"{target}: unknown ending {suffix!r}; known: {', '.join(_READERS)}")
+        _write_parquet(target, list(records))
 
 
-def _write_csv(file: IO[str], records: Iterable[Record]) -> None:
-    writer = None
-    for record in records:
-        if writer is None:
-            writer = csv.DictWriter(file, list(record))
-            writer.writeheader()
-        writer.writerow({name: _csv_cell(cell) for name, cell in record.items()})
+def check_ending(path: Path) -> None:
+    """TableError unless the name ends like a table that can be read and written."""
+    if path.suffix.lower() not in _READERS:
+        raise TableError(f"{path}: unknown ending {path.suffix!r}; known: {', '.join(_READERS)}")
 
 
-def _csv_cell(cell: Any) -> Any:
-    text = jsonio.dumps(cell) if isinstance(cell, (list, dict)) else cell
-    return without_surrogates(text)
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON text of a cell or of records; cells of a parquet file that JSON has no form for become text."""
+    try:
+        return jsonio.dumps(value, indent=indent)
+    except TypeError:
+        return jsonio.dumps(plain(value), indent=indent)
+
+
+def plain(cell: Any) -> Any:
+    """The cell as a JSON value: what JSON has no form for, or is nested too deep, becomes text, NaN becomes None."""
+    try:
+        return _plain(cell)
+    except RecursionError:
+        return str(cell)
+
+
+def _plain(cell: Any) -> Any:
+    cell = cell_value(cell)
+    if is_numpy_scalar(cell):
+        cell = cell.item()
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None
+    if cell is None or isinstance(cell, (bool, int, float)):
+        return cell
+    if isinstance(cell, list):
+        return [_plain(item) for item in cell]
+    if isinstance(cell, dict):
+        return {str(name): _plain(item) for name, item in cell.items()}
+    return without_surrogates(str(cell))
 
 
 def without_surrogates(cell: Any) -> Any:
@@ -143,26 +171,45 @@ def without_surrogates(cell: Any) -> Any:
     return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
 
 
+def _write_csv(file: IO[str], records: Iterable[Record], path: Path) -> None:
+    writer = None
+    for number, record in enumerate(records, 1):
+        if writer is None:
+            writer = csv.DictWriter(file, list(record))
+            csv.writer(file).writerow(map(without_surrogates, record))
+        more = [name for name in record if name not in writer.fieldnames]
+        if more:
+            raise TableError(f"{path}: row {number} has a column {more[0]!r} that row 1 lacks; write .jsonl instead")
+        writer.writerow({name: _csv_cell(cell) for name, cell in record.items()})
+
+
+def _csv_cell(cell: Any) -> Any:
+    return without_surrogates(json_text(cell) if isinstance(cell, (list, dict)) else cell)
+
+
 def _write_parquet(path: Path, records: list[Record]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: _arrow_column([without_surrogates(record.get(name)) for record in records]) for name in names}
-    partial = path.with_name(f".{path.name}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        pq.write_table(pa.table(columns), partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    columns = {
+        without_surrogates(name): _arrow_column([without_surrogates(record.get(name)) for record in records])
+        for name in names
+    }
+    with jsonio.replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary)
 
 
 def _arrow_column(cells: list[Any]) -> Any:
-    """An Arrow array; cells of several types, or too large for one, become JSON text: a parquet column has one type."""
+    """An Arrow array. Cells that a column of one type cannot hold as they are become JSON text."""
     import pyarrow as pa
 
     try:
-        return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([cell if cell is None or isinstance(cell, str) else jsonio.dumps(cell) for cell in cells])
+        array = pa.array(cells)
+        kind = str(array.type)
+        # Objects with different keys would gain the keys of the others; objects without any cannot be written.
+        if "struct<" not in kind or ("struct<>" not in kind and array.to_pylist() == cells):
+            return array
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):
+        pass
+    return pa.array([cell if cell is None or isinstance(cell, str) else json_text(cell) for cell in cells])

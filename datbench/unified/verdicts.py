@@ -29,6 +29,7 @@ def parse_verdict(response: Any) -> bool:
     return "true" in lowered and "false" not in lowered
 
 
+_REASONING_START = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _REASONING_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _STRICT_VERDICT = re.compile(
     rf'"{VERDICT_KEY}"\s*:\s*(?:"([^"]{{0,20}})"|([A-Za-z]{{1,8}})|(-?\d{{1,9}}(?:\.\d{{1,9}})?))', re.IGNORECASE
@@ -37,13 +38,13 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parse_verdict_strictly(response: Any) -> bool | None:
-    """The last verdict after any reasoning: the value of the key, in a fence or amid text, or a lone word.
+    """The last verdict outside any reasoning: the value of the key, in a fence or amid text, or a lone word.
 
     None when there is none, or when the last one says neither yes nor no.
     """
     if response is None:
         return None
-    text = _REASONING_END.split(str(response))[-1]
+    text = _REASONING_START.split(_REASONING_END.split(str(response))[-1])[0]
     values = _STRICT_VERDICT.findall(text)
     word = next(filter(None, values[-1]), "") if values else text.strip(" \t\r\n.!*`\"'")
     return _WORDS.get(word.strip().lower())

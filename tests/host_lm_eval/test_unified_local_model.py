@@ -107,6 +107,13 @@ def test_a_failing_batch_costs_its_own_rows_only(sources: list[ModelSource], mon
     assert [values is None for values in found] == [False] * 4 + [True]
 
 
+def test_a_text_that_the_tokenizer_refuses_costs_its_row_only(sources: list[ModelSource]) -> None:
+    rows = [[("q", "a"), ("q", "b")], [("q", "\ud800"), ("q", "b")], [("q", "c")]]
+    found = log_likelihoods(serving({"serving": "toy_hf"}), rows)
+    assert [values is None for values in found] == [False, True, False]
+    assert perplexities(serving({"serving": "toy_hf"}), ["ab", "\ud800"]) is None
+
+
 def test_code_of_a_model_runs_only_when_the_serving_says_true() -> None:
     toy = serving({"serving": "toy_hf"})
     assert model_source(toy) == ModelSource("toy-bigram", None, False)

@@ -236,6 +236,8 @@ VERDICTS: list[tuple[str, Any, bool | None]] = [
     ("Q10", '{"judgement_result": true} no: {"judgement_result": false}', False),
     ("Q10", '<think>{"judgement_result": true}</think>{"judgement_result": false}', False),
     ("Q10", '<think>{"judgement_result": true}</think> hm', None),
+    ("Q10", '<think>{"judgement_result": true}, or is it', None),
+    ("Q10", '{"judgement_result": true} <think> is it', True),
     ("Q10", "It is not true.", None),
     ("Q10", "true", True),
     ("Q10", "False.", False),

@@ -55,6 +55,11 @@ def test_an_empty_batch_keeps_its_columns() -> None:
         ({"eval_type": "key1_text_score", "keys": {}}, "by rules alone"),
         ({"eval_type": "key3_q_choices_a", "keys": {}}, "input_choices_key, input_label_key"),
         ({"eval_type": "key3_q_choices_a", "keys": KEYS, "strict": True}, "label_base"),
+        ({"eval_type": "key3_q_choices_a", "keys": KEYS, "strict": True, "label_base": 2}, "label_base is 2"),
+        (
+            {"eval_type": "key2_qa", "keys": {"input_target_key": "a"}, "metric_type": "semantic_judge"},
+            "by rules alone",
+        ),
     ],
 )
 def test_what_cannot_be_made_says_why(options: dict[str, Any], problem: str) -> None:

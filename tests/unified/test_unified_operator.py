@@ -386,3 +386,126 @@ def choices_parse_run(tmp_path: Path) -> pd.DataFrame:
         storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label"
     )
     return storage.written[0]
+
+
+def scored(tmp_path: Path, frame: pd.DataFrame, eval_type: str, serving: Any = None, **options: Any) -> pd.DataFrame:
+    """The written frame; the statistics lie in s.json."""
+    roles = {name: name for name in frame.columns if name not in ("generated_ans", "q")}
+    keys = {f"input_{role}_key": column for role, column in roles.items()}
+    storage = MemoryStorage(frame)
+    UnifiedBenchDatasetEvaluator(
+        eval_type=eval_type, llm_serving=serving, eval_result_path=str(tmp_path / "s.json"), **options
+    ).run(storage=storage, input_question_key="q", **keys)
+    return storage.written[0]
+
+
+@pytest.mark.parametrize("repeated", ["q", "label", "generated_ans", "eval_score"])
+def test_a_name_that_two_columns_have_is_refused_before_anything_is_written(tmp_path: Path, repeated: str) -> None:
+    names = ["q", "choices", "label", "generated_ans", "eval_score", repeated]
+    storage = MemoryStorage(pd.DataFrame([["q", ["a", "b"], 0, "A", None, "x"]], columns=names))
+    operator = UnifiedBenchDatasetEvaluator(eval_type="key3_q_choices_a", eval_result_path=str(tmp_path / "s.json"))
+    with pytest.raises(ValueError, match=f"several columns are named '{repeated}'"):
+        operator.run(storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label")
+    assert storage.written == []
+
+
+def test_a_repeated_name_that_nobody_reads_does_no_harm(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        [["q", ["a", "b"], 0, "A", 1, 2]], columns=["q", "choices", "label", "generated_ans", "note", "note"]
+    )
+    storage = MemoryStorage(frame)
+    UnifiedBenchDatasetEvaluator(eval_type="key3_q_choices_a", eval_result_path=str(tmp_path / "s.json")).run(
+        storage=storage, input_question_key="q", input_choices_key="choices", input_label_key="label"
+    )
+    assert list(storage.written[0]["eval_score"]) == [1.0]
+
+
+@pytest.mark.parametrize("dtype", [object, bool, "boolean", "int8", "uint64", "Int64"])
+def test_labels_of_every_dtype_of_whole_numbers(tmp_path: Path, dtype: Any) -> None:
+    labels = pd.Series([True, False], dtype=dtype) if dtype == "boolean" else pd.Series([1, 0], dtype=dtype)
+    frame = pd.DataFrame({"q": "q", "choices": [["a", "b"]] * 2, "label": labels, "generated_ans": ["B", "B"]})
+    assert list(scored(tmp_path, frame, "key3_q_choices_a")["eval_score"]) == [1.0, 0.0]
+
+
+def test_a_gap_in_a_column_of_short_floats_is_nan(tmp_path: Path) -> None:
+    labels = pd.Series([1.0, np.nan], dtype="float32")
+    frame = pd.DataFrame({"q": "q", "choices": [["a", "b"]] * 2, "labels": labels, "generated_ans": "B"})
+    found = scored(tmp_path, frame, "key3_q_choices_as", strict=True)
+    assert list(found["eval_error"]) == ["", "parse_failed"]
+    found = scored(tmp_path, frame, "key3_q_choices_as")
+    assert list(found["eval_error"]) == ["", "parse_failed"]
+
+
+class NamesNoModel:
+    """Has neither a log-likelihood method nor a model."""
+
+
+@pytest.mark.parametrize(
+    ("eval_type", "columns", "serving", "last"),
+    [
+        ("key1_text_score", ["text"], None, {"note": "ppl unavailable in llm_serving"}),
+        ("key1_text_score", ["text"], NamesNoModel(), {"note": "ppl unavailable in llm_serving"}),
+        (
+            "key3_q_a_rejected",
+            ["q", "better", "rejected"],
+            None,
+            {"note": "pairwise requires llm_serving loglikelihood"},
+        ),
+        ("key3_q_a_rejected", ["q", "better", "rejected"], NamesNoModel(), None),
+        ("key3_q_choices_a", ["q", "choices", "label"], NamesNoModel(), None),
+    ],
+)
+def test_statistics_of_an_empty_table(
+    tmp_path: Path, eval_type: str, columns: list[str], serving: Any, last: dict[str, str] | None
+) -> None:
+    scored(tmp_path, pd.DataFrame({name: pd.Series([], dtype=object) for name in columns}), eval_type, serving)
+    (found,) = json.loads((tmp_path / "s.json").read_text())
+    head = {"bench_name_or_prefix": "bench", "type": eval_type}
+    counts = {"total_samples": 0, "valid_samples": 0}
+    if last:
+        metric = "ppl" if eval_type == "key1_text_score" else "pairwise_ll_winrate"
+        assert list(found.items()) == list({**head, "metric": metric, **counts, **last}.items())
+    else:
+        assert {**found, **head, **counts, "accuracy": 0.0} == found
+
+
+def test_strict_mode_reads_a_gap_in_a_column_of_texts_as_no_text(tmp_path: Path) -> None:
+    class Lengths:
+        def perplexity(self, texts: list[str]) -> list[float]:
+            return [float(len(text)) for text in texts]
+
+    frame = objects([{"text": np.nan}, {"text": None}, {"text": "  "}])
+    assert list(scored(tmp_path, frame, "key1_text_score", Lengths())["eval_score"]) == [3.0, 0.0, 2.0]
+    assert list(scored(tmp_path, frame, "key1_text_score", Lengths(), strict=True)["eval_score"]) == [0.0, 0.0, 2.0]
+
+
+def test_an_impossible_answer_keeps_its_likelihood(tmp_path: Path) -> None:
+    frame = preference_run(tmp_path, LikelihoodServing([[-1.0, -np.inf]]))
+    assert frame["eval_score"][0] == 1.0
+    assert json.loads(frame["eval_pred"][0]) == {"ll_better": -1.0, "ll_rejected": -np.inf}
+
+
+def broken_half_way() -> Any:
+    yield -1.0
+    raise RuntimeError("connection lost")
+
+
+@pytest.mark.parametrize(
+    "values", [[10**400, -1.0], ["-1", "-2"], "12", {"a": -1.0}, [[], -1.0], [None, -1.0], [np.zeros(2), -1.0]]
+)
+def test_values_that_are_no_likelihoods(tmp_path: Path, values: Any) -> None:
+    assert preference_run(tmp_path, LikelihoodServing([values]))["eval_error"][0] == "ll_unavailable"
+
+
+def test_likelihoods_that_break_off_cost_their_row(tmp_path: Path) -> None:
+    assert preference_run(tmp_path, LikelihoodServing([broken_half_way()]))["eval_error"][0] == "ll_unavailable"
+
+
+def test_likelihoods_may_come_as_an_array_or_one_by_one(tmp_path: Path) -> None:
+    for values in (np.array([-1.0, -2.0]), iter([-1.0, -2.0])):
+        assert preference_run(tmp_path, LikelihoodServing([values]))["eval_score"][0] == 1.0
+
+
+def test_responses_of_a_judge_may_come_as_an_array(tmp_path: Path) -> None:
+    _, frame, _ = judge_run(tmp_path, np.array(["true", "false"], dtype=object))
+    assert list(frame["eval_score"]) == [1.0, 0.0]

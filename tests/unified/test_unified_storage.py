@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,7 @@ def test_reading_faults(bench: Path) -> None:
         ("a.json", b'{"a": 1}', "array of objects"),
         ("a.csv", b"a,b\n1\n", "line 2 has other columns"),
         ("a.csv", b"a,b\n1,2,3\n", "line 2 has other columns"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "names the column 'a' twice"),
         ("a.parquet", b"PAR", "parquet"),
         ("a.txt", b"", "unknown ending"),
     ],
@@ -158,3 +160,69 @@ def test_parquet_columns_of_several_types_become_text(tmp_path: Path) -> None:
     path = tmp_path / "mixed.parquet"
     write_records(path, [{"a": 1, "b": [1]}, {"a": "x", "b": None}])
     assert list(read_records(path)) == [{"a": "1", "b": [1]}, {"a": "x", "b": None}]
+
+
+def test_a_csv_file_with_an_unnamed_index_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "frame.csv"
+    pd.DataFrame({"q": ["a", "b"]}).to_csv(path)
+    assert list(read_records(path)) == [{"": "0", "q": "a"}, {"": "1", "q": "b"}]
+
+
+def test_rows_with_other_columns_are_no_csv(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    write_records(path, [{"a": 1, "b": 2}, {"a": 3}])
+    assert list(read_records(path)) == [{"a": "1", "b": "2"}, {"a": "3", "b": ""}]
+    with pytest.raises(TableError, match=r"out\.csv: row 2 has a column 'c' that row 1 lacks; write \.jsonl"):
+        write_records(path, [{"a": 1}, {"a": 1, "c": 2}])
+
+
+ODD = {
+    "date": datetime(2024, 1, 2),
+    "bytes": b"\x89",
+    "decimal": Decimal("1.10"),
+    "picture": {"bytes": b"\x89", "path": None},
+    "dates": [datetime(2024, 1, 2)],
+}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
+def test_cells_of_parquet_without_a_json_form_are_written_as_text(tmp_path: Path, ending: str) -> None:
+    write_records(tmp_path / "odd.parquet", [ODD])
+    path = tmp_path / f"out.{ending}"
+    write_records(path, read_records(tmp_path / "odd.parquet"))
+    (found,) = read_records(path)
+    assert [found[name] for name in ("date", "bytes", "decimal")] == ["2024-01-02 00:00:00", "b'\\x89'", "1.10"]
+    nested = {name: json.loads(found[name]) if ending == "csv" else found[name] for name in ("picture", "dates")}
+    assert nested == {"picture": {"bytes": "b'\\x89'", "path": None}, "dates": ["2024-01-02 00:00:00"]}
+
+
+@pytest.mark.parametrize(
+    "cells", [[{}, None], [[{}], []], [{"a": 1}, {"b": 2}], [["x\ud800"], []], [{"k": "x\ud800"}, None]]
+)
+def test_objects_that_parquet_cannot_hold_as_they_are_become_text(tmp_path: Path, cells: list[Any]) -> None:
+    path = tmp_path / "objects.parquet"
+    write_records(path, [{"a\ud800": cell} for cell in cells])
+    found = [row["a?"] for row in read_records(path)]
+    assert [cell and json.loads(cell) for cell in found] == cells
+
+
+def test_objects_of_one_shape_stay_objects_in_parquet(tmp_path: Path) -> None:
+    rows = [{"a": {"x": 1, "y": [b"1"]}}, {"a": None}]
+    write_records(tmp_path / "same.parquet", rows)
+    assert list(read_records(tmp_path / "same.parquet")) == rows
+
+
+def test_cells_nested_deep_are_written(bench: Path) -> None:
+    deep: Any = "x"
+    for _ in range(900):
+        deep = [deep]
+    first = storage(bench).step()
+    path = first.write([{"cell": deep}])
+    (row,) = read_records(path)
+    assert row["cell"] == str(deep)
+
+
+def test_surrogates_in_names_of_columns_are_written(tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        write_records(tmp_path / f"out.{ending}", [{"a\ud800": "1"}])
+        assert list(read_records(tmp_path / f"out.{ending}")) == [{"a?": "1"}]

@@ -72,6 +72,13 @@ def test_label(quirk: str, base: int, cell: Any, index: int | None) -> None:
     assert rules_for(True, base).label(cell, FOUR) == index
 
 
+def test_a_number_that_is_no_index_may_be_the_text_of_a_choice() -> None:
+    years, rules = ["1990", "2000", "1990.5", "7"], rules_for(True, 0)
+    assert [rules.label(cell, years) for cell in ("2000", 2000, " 7. ", "1990.5", "3", "5")] == [1, 1, 3, 2, 3, None]
+    assert rules.gold_set(["1990", "7"], years) == {0, 3}
+    assert rules.gold_set("2000", years) == {1}
+
+
 @pytest.mark.parametrize(("quirk", "base", "prediction", "index"), table.CHOICES)
 def test_choice(quirk: str, base: int, prediction: Any, index: int | None) -> None:
     assert rules_for(True, base).choice(prediction, FOUR) == index
