@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tqdm import tqdm
 
@@ -22,6 +22,7 @@ from datbench.unified.batches import make_batch_scorer
 from datbench.unified.cells import cell_value
 from datbench.unified.eval_types import (
     EVAL_TYPES,
+    LIKELIHOOD_METRICS,
     OUTPUTS,
     SEMANTIC_JUDGE,
     default_metric,
@@ -32,21 +33,20 @@ from datbench.unified.likelihood_rows import Likelihoods
 from datbench.unified.rows import ROW_SCORERS
 from datbench.unified.rules import rules_for
 from datbench.unified.statistics import Totals, statistics
-from datbench.unified.strict import LabelBase
-from datbench.unified.tables import Record, TableError, write_records
+from datbench.unified.tables import Record, TableError, check_ending, write_records
 from datbench_tasks.errors import DONE, INCOMPLETE, InputError, UsageError
 from datbench_tasks.judge.journal import Journal
 from datbench_tasks.judge.options import add_server_arguments, endpoints_from, limits_from, prices_from
 from datbench_tasks.unified.chunks import ChunkScorer, RuleScorer, Scored, score_chunks
 from datbench_tasks.unified.joined import Join, Rows
 from datbench_tasks.unified.judging import JudgeScorer, journal_path
+from datbench_tasks.unified.options import ROLES, add_rule_arguments, check_rules, label_base
 
 EXAMPLE = (
     "datbench-tasks unified bench.jsonl --eval-type key2_qa --question question --target golden_answer "
     "--pred generated_ans --out result.jsonl"
 )
 
-_ROLES = ("text", "question", "context", "target", "targets", "choices", "label", "labels", "better", "rejected")
 _JUDGE_MAX_TOKENS = 256
 
 
@@ -57,15 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the scored rows go")
     parser.add_argument("--statistics", type=Path, metavar="FILE", help="default: OUT with the ending .statistics.json")
     columns = parser.add_argument_group("columns")
-    for role in _ROLES:
+    for role in ROLES:
         columns.add_argument(f"--{role}", metavar="COLUMN", help=f"column of the {role}")
     columns.add_argument("--pred", metavar="COLUMN", default="generated_ans", help="default: generated_ans")
     columns.add_argument("--pred-file", type=Path, metavar="FILE", help="table that holds the predictions")
     columns.add_argument("--id", metavar="COLUMN", help="column that joins the rows of both tables")
     rules = parser.add_argument_group("rules")
     rules.add_argument("--metric", help="default: the one of the evaluation type")
-    rules.add_argument("--strict", action="store_true", help="the stricter readings of answers and labels")
-    rules.add_argument("--label-base", type=int, choices=(0, 1), help="of digit labels, strict; default: found")
+    add_rule_arguments(rules)
     rules.add_argument("--local-model", metavar="MODEL", help="folder, .gguf file or hub name, for log-likelihoods")
     parser.add_argument("--workers", type=_positive, default=os.cpu_count() or 1, help="default: all cores")
     add_server_arguments(parser)
@@ -104,8 +103,8 @@ def _scorer(
     args: argparse.Namespace, columns: dict[str, str], rows: Rows, stack: ExitStack
 ) -> tuple[ChunkScorer, int, JudgeScorer | None]:
     """Who scores the chunks, in how many processes, and the judge if there is one."""
-    base = _label_base(args, columns, rows)
-    if _metric(args) == SEMANTIC_JUDGE:
+    base = label_base(args, columns, rows)
+    if _judged(args):
         endpoints = endpoints_from(args)
         journal = stack.enter_context(Journal(journal_path(args.out, endpoints.model)))
         judge = JudgeScorer(endpoints, limits_from(args), columns, rules_for(args.strict), journal)
@@ -147,19 +146,33 @@ class _ModelScorer:
 
 
 def _check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be, before anything is read or paid for."""
+    try:
+        check_ending(args.out)
+    except TableError as fault:
+        raise UsageError(f"--out {fault}") from fault
     by_model = args.eval_type not in ROW_SCORERS
     if by_model and not args.local_model:
         raise UsageError(f"{args.eval_type} is scored by log-likelihoods: give --local-model MODEL")
     if args.local_model and args.eval_type in ("key2_qa", "key2_q_ma", "key3_q_choices_as"):
         raise UsageError(f"{args.eval_type} takes no --local-model")
+    if args.local_model and args.eval_type == "key3_q_choices_a" and _metric(args) not in LIKELIHOOD_METRICS:
+        raise UsageError(f"with --local-model --metric is {' or '.join(LIKELIHOOD_METRICS)}, not {args.metric}")
     if args.judge_model and args.eval_type != "key2_qa":
         raise UsageError(f"only key2_qa can be judged, not {args.eval_type}")
+    if (_judged(args) or args.judge_base_url) and not (args.judge_model and args.judge_base_url):
+        raise UsageError("a judge needs both --judge-model NAME and --judge-base-url URL")
+    check_rules(args)
     if bool(args.pred_file) != bool(args.id):
         raise UsageError("--pred-file FILE and --id COLUMN go together")
 
 
 def _metric(args: argparse.Namespace) -> str:
     return str(args.metric or default_metric(args.eval_type, use_semantic_judge=bool(args.judge_model)))
+
+
+def _judged(args: argparse.Namespace) -> bool:
+    return args.eval_type == "key2_qa" and _metric(args) == SEMANTIC_JUDGE
 
 
 def _columns(args: argparse.Namespace) -> dict[str, str]:
@@ -179,17 +192,6 @@ def _check_columns(rows: Rows, columns: dict[str, str], path: Path) -> None:
     if absent:
         known = ", ".join(first or ())
         raise InputError(f"{path}: row 1 has no column {', '.join(map(repr, absent))}; it has {known}")
-
-
-def _label_base(args: argparse.Namespace, columns: dict[str, str], rows: Rows) -> int | None:
-    """The base of digit labels: given, or in strict mode found by reading the label column once."""
-    label = columns.get("label") or columns.get("labels")
-    if not args.strict or args.label_base is not None or label is None:
-        return cast("int | None", args.label_base)
-    base = LabelBase()
-    for row in rows:
-        base.add(cell_value(row.get(label)), cell_value(row.get(columns["choices"])))
-    return base.value
 
 
 def _with_outcomes(chunk: Scored) -> Iterator[Record]:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from datbench import jsonio
-from datbench.unified.tables import Record, TableError, read_records
-from datbench_tasks.errors import InputError
+from datbench.unified.tables import Record, TableError, json_text, read_records
+from datbench_tasks.errors import CommandError, InputError
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,15 @@ class Rows:
 
     def __enter__(self) -> Rows:
         if self._join:
-            self._index = sqlite3.connect(Path(self._folder.name) / "index.sqlite")
-            self._index.execute("create table cells (id text primary key, cell text) without rowid")
-            self._fill(self._join, self._index)
+            try:
+                self._index = sqlite3.connect(Path(self._folder.name) / "index.sqlite")
+                self._index.execute("create table cells (id text primary key, cell text) without rowid")
+                self._fill(self._join, self._index)
+            except sqlite3.OperationalError as fault:
+                raise CommandError(
+                    f"{self._folder.name}: cannot hold an index of {self._join.path} ({fault}); "
+                    "name a place with more room in TMPDIR"
+                ) from fault
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -73,7 +78,7 @@ class Rows:
                 raise InputError(f"{join.path}: row {number} has no column {join.column!r}; name it with --pred")
             key = _id(row, join.id, join.path, number)
             try:
-                index.execute("insert into cells values (?, ?)", (key, jsonio.dumps(row[join.column])))
+                index.execute("insert into cells values (?, ?)", (key, json_text(row[join.column])))
             except sqlite3.IntegrityError:
                 raise InputError(f"{join.path}: row {number}: id {row[join.id]!r} occurs twice") from None
 
@@ -81,7 +86,7 @@ class Rows:
 def _id(row: Record, column: str, path: Path, number: int) -> str:
     if row.get(column) is None:
         raise InputError(f"{path}: row {number} has no id in column {column!r}; name the column with --id")
-    return jsonio.dumps(row[column])
+    return json_text(row[column])
 
 
 def _readable(path: Path) -> Iterator[Record]:

@@ -20,11 +20,11 @@ import yaml
 from datbench import jsonio
 from datbench.unified.cells import cell_value
 from datbench.unified.eval_types import EVAL_TYPES
-from datbench.unified.strict import LabelBase
-from datbench.unified.tables import Record, without_surrogates
+from datbench.unified.tables import Record, json_text, without_surrogates
 from datbench_tasks.errors import DONE, InputError, UsageError
 from datbench_tasks.task_folders import packaged_folder
 from datbench_tasks.unified.joined import Rows
+from datbench_tasks.unified.options import ROLES, add_rule_arguments, check_rules, label_base
 
 EXAMPLE = (
     "datbench-tasks new-task --eval-type key3_q_choices_a --data bench.jsonl --name my_bench "
@@ -32,7 +32,6 @@ EXAMPLE = (
 )
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_ROLES = ("text", "question", "context", "target", "targets", "choices", "label", "labels", "better", "rejected")
 _SETS = ("unified_jaccard", "unified_exact_set")
 _HOOKS = "datbench_tasks.unified.hooks"
 _NO_LIKELIHOODS = (
@@ -76,12 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", choices=list(HOSTS), default="lmms-eval")
     parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="where the folder NAME goes")
     columns = parser.add_argument_group("columns (default: named like the role)")
-    for role in _ROLES:
+    for role in ROLES:
         columns.add_argument(f"--{role}", metavar="COLUMN")
     columns.add_argument("--id", metavar="COLUMN", help="default: the number of the row")
     columns.add_argument("--image", metavar="COLUMN", help="paths (from the folder of BENCH) or bytes of images")
-    parser.add_argument("--strict", action="store_true", help="the stricter readings of answers and labels")
-    parser.add_argument("--label-base", type=int, choices=(0, 1), help="of digit labels, strict; default: found")
+    add_rule_arguments(parser)
     parser.add_argument("--metric", help="jaccard, exact_set (strict) or ll_choice_acc_norm")
     parser.add_argument("--generated", action="store_true", help="lm-eval: read single choices from generated text")
     parser.add_argument("--max-new-tokens", type=int, default=1024)
@@ -90,10 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the folder and say how to run the task."""
     template = _template(args)
+    check_rules(args)
     _check_name(args.name, HOSTS[args.host].package)
     with Rows(args.data) as rows:
         columns = _columns(args, rows)
-        settings = {"eval_type": args.eval_type, "strict": args.strict, "label_base": _base(args, columns, rows)}
+        settings = {"eval_type": args.eval_type, "strict": args.strict, "label_base": label_base(args, columns, rows)}
         settings |= {"metric": args.metric} if args.metric else {}
         folder = args.out / args.name
         folder.mkdir(parents=True, exist_ok=True)
@@ -157,23 +156,13 @@ def _columns(args: argparse.Namespace, rows: Rows) -> dict[str, str]:
     return columns
 
 
-def _base(args: argparse.Namespace, columns: dict[str, str], rows: Rows) -> Any:
-    labels = columns.get("label") or columns.get("labels")
-    if not args.strict or args.label_base is not None or labels is None:
-        return args.label_base
-    base = LabelBase()
-    for row in rows:
-        base.add(cell_value(row.get(labels)), cell_value(row.get(columns["choices"])))
-    return base.value
-
-
 def _documents(
     args: argparse.Namespace, rows: Rows, columns: dict[str, str], settings: str
 ) -> Iterator[dict[str, Any]]:
     for number, row in enumerate(rows):
         document: dict[str, Any] = {
             "id": without_surrogates(str(row[args.id])) if args.id else str(number),
-            "cells": jsonio.dumps({role: cell_value(row.get(name)) for role, name in columns.items()}),
+            "cells": json_text({role: cell_value(row.get(name)) for role, name in columns.items()}),
             "settings": settings,
         }
         if args.image:
@@ -189,9 +178,11 @@ def _image(row: Record, column: str, data: Path, number: int) -> dict[str, Any] 
         path = data.parent / cell
         try:
             # Not a device either, which could be read for ever.
-            cell = path.read_bytes() if path.is_file() else path
+            cell = path.read_bytes() if path.is_file() else None
         except (OSError, ValueError) as fault:
             raise InputError(f"{data}: row {number + 1}, column {column!r}: {fault}") from fault
+        if cell is None:
+            raise InputError(f"{data}: row {number + 1}, column {column!r}: there is no file {path}")
     if cell is None or isinstance(cell, bytes):
         return {"bytes": cell, "path": None} if cell else None
     raise InputError(f"{data}: row {number + 1}, column {column!r}: neither a path nor the bytes of an image")
@@ -205,15 +196,11 @@ def _write_data(path: Path, documents: Iterator[dict[str, Any]], *, images: bool
     features = Features({name: Value("string") for name in ("id", "cells", "settings")})
     if images:
         features["image"] = Image()
-    partial = path.with_name(f".{path.name}.tmp")
-    try:
-        writer = ParquetWriter(features=features, path=str(partial))
+    with jsonio.replacing(path) as temporary:
+        writer = ParquetWriter(features=features, path=str(temporary))
         for document in documents:
             writer.write(document)
         count, _ = writer.finalize()
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
     return int(count)
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,11 @@ def test_predictions_of_a_second_file(tmp_path: Path, capsys: pytest.CaptureFixt
         ([*QA, "--target", "q", "--local-model", "m"], USAGE, "takes no --local-model"),
         ([*CHOICES, "--judge-model", "m"], USAGE, "only key2_qa can be judged"),
         ([*CHOICES, "--pred-file", "x"], USAGE, "go together"),
-        ([*QA, "--target", "q", "--judge-model", "m"], USAGE, "--judge-base-url"),
+        ([*QA, "--target", "q", "--judge-model", "m"], USAGE, "both --judge-model NAME and --judge-base-url URL"),
+        ([*QA, "--target", "q", "--judge-base-url", "http://x"], USAGE, "both --judge-model NAME"),
+        ([*QA, "--target", "q", "--metric", "semantic_judge"], USAGE, "both --judge-model NAME"),
+        ([*CHOICES, "--label-base", "1"], USAGE, "--label-base goes with --strict"),
+        ([*CHOICES, "--local-model", "m", "--metric", "accuracy"], USAGE, "ll_choice_acc or ll_choice_acc_norm"),
     ],
 )
 def test_faults_say_what_to_do(
@@ -277,3 +282,44 @@ def test_csv_output_reads_back(tmp_path: Path) -> None:
     assert main(["unified", str(bench), *CHOICES, "--out", str(out), "--workers", "1"]) == DONE
     with out.open(encoding="utf-8", newline="") as file:
         assert [row["eval_score"] for row in csv.DictReader(file)] == ["1.0", "1.0"]
+
+
+def test_a_result_that_cannot_be_written_is_refused_before_the_judge_is_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ChatServer(judge) as server:
+        command = judge_command(tmp_path, server)
+        command[command.index("--out") + 1] = str(tmp_path / "out.txt")
+        assert main(command) == USAGE
+        assert server.calls == []
+    assert "out.txt: unknown ending '.txt'; known: .jsonl" in capsys.readouterr().err
+
+
+def test_the_judges_metric_is_a_mere_name_for_other_types(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("datbench.unified.formula._shared", {})
+    monkeypatch.setenv("DATBENCH_MATH_PYTHON", str(tmp_path / "none"))
+    bench = table(tmp_path / "bench.jsonl", [{"q": "q", "targets": "1", "generated_ans": "1"}])
+    command = ["unified", str(bench), "--eval-type", "key2_q_ma", "--question", "q", "--targets", "targets"]
+    assert main([*command, "--metric", "semantic_judge", "--out", str(tmp_path / "out.jsonl")]) == USAGE
+    assert "formula answers need math-verify" in capsys.readouterr().err
+
+
+def test_dates_and_pictures_of_a_parquet_table_do_no_harm(tmp_path: Path) -> None:
+    content = [{**row, "when": datetime(2024, 1, 2), "image": {"bytes": b"x", "path": "p"}} for row in rows(2)]
+    bench = table(tmp_path / "bench.parquet", content)
+    answers = table(tmp_path / "answers.parquet", [{"when": datetime(2024, 1, 2), "generated_ans": "B"}])
+    out = tmp_path / "out.jsonl"
+    command = ["unified", str(bench), *CHOICES, "--out", str(out), "--workers", "1"]
+    assert main(command) == DONE
+    assert next(read_records(out))["when"] == "2024-01-02 00:00:00"
+    assert main([*command, "--pred-file", str(answers), "--id", "when"]) == DONE
+    assert [score for *_, score in outcomes(out)] == [0.0, 1.0]
+
+
+def test_rows_that_fit_no_csv_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = rows(2)
+    bench = table(tmp_path / "bench.jsonl", [first, {**second, "more": 1}])
+    assert main(["unified", str(bench), *CHOICES, "--out", str(tmp_path / "out.csv"), "--workers", "1"]) == USAGE
+    assert "row 2 has a column 'more' that row 1 lacks; write .jsonl" in capsys.readouterr().err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,7 @@ def test_images_are_packed(tmp_path: Path) -> None:
             [{"question": "q", "target": "t", "pic": "no.png"}],
             ["--eval-type", "key2_qa", "--image", "pic"],
             UNREADABLE,
-            "row 1, column 'pic'",
+            "row 1, column 'pic': there is no file",
         ),
         (
             [{"question": "q", "target": "t", "pic": 5}],
@@ -85,6 +87,7 @@ def test_images_are_packed(tmp_path: Path) -> None:
         ),
         ([{"text": "q"}], ["--eval-type", "key1_text_score"], USAGE, "Use --host lm-eval"),
         ([{"text": "q"}], ["--eval-type", "key2_qa", "--name", "../x"], USAGE, "use letters"),
+        ([{"text": "q"}], ["--eval-type", "key2_qa", "--label-base", "1"], USAGE, "goes with --strict"),
     ],
 )
 def test_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: Any, options: list[str], *, status: int,
@@ -161,3 +164,19 @@ def test_likelihoods_and_rolling_sums() -> None:
 def test_aggregations() -> None:
     assert hooks.total([1.0, 0.0, 1.0]) == 2.0
     assert hooks.valid_share([{"valid": True}, {"valid": False}]) == 0.5
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("name", ["null", "yes", "On", "true"])
+def test_a_name_that_means_something_in_yaml_stays_a_name(tmp_path: Path, name: str, host: str) -> None:
+    rows = [{"question": "q", "target": "t"}]
+    assert make(tmp_path, rows, "--eval-type", "key2_qa", "--host", host, "--name", name) == DONE
+    assert f'task: "{name}"' in (tmp_path / name / f"{name}.yaml").read_text()
+
+
+def test_dates_of_a_parquet_table_become_text(tmp_path: Path) -> None:
+    write_records(tmp_path / "bench.parquet", [{"question": datetime(2024, 1, 2), "target": [Decimal("1.5")]}])
+    command = ["new-task", "--data", str(tmp_path / "bench.parquet"), "--name", "dates", "--out", str(tmp_path)]
+    assert main([*command, "--eval-type", "key2_qa"]) == DONE
+    (row,) = read_records(tmp_path / "dates" / "dates.parquet")
+    assert json.loads(row["cells"]) == {"question": "2024-01-02 00:00:00", "target": ["1.5"]}
