@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,22 +39,36 @@ def _finite(value: Any) -> Any:
 def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], None]) -> None:
     """Call ``write`` on a temporary UTF-8 file beside ``path``, then move it there.
 
-    A crash leaves the old file or the new one, never half of one.
+    A crash leaves the old file or the new one, never half of one. A device or a pipe is written to as it is.
     """
-    target = Path(path)
+    if _is_no_file(Path(path)):
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            write(file)
+        return
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file beside ``path`` to be filled by the block, and moved there if the block ends well.
+
+    The file that a link leads to is replaced, not the link.
+    """
+    target = Path(path).resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".writing-", suffix=".tmp")
+    os.close(handle)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
+        yield Path(name)
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(target)
     except BaseException as fault:
         Path(name).unlink(missing_ok=True)
         if isinstance(fault, OSError) and fault.filename in (None, name):
-            fault.filename = str(target)
+            fault.filename = os.fspath(path)
         raise
 
 
@@ -78,6 +94,13 @@ def write_jsonl(path: str | os.PathLike[str], values: Iterable[Any]) -> None:
             file.write(dumps(value) + "\n")
 
     write_atomically(path, write)
+
+
+def _is_no_file(path: Path) -> bool:
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _umask() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -61,7 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if more and not getattr(module, "TAKES_MORE", False):
             parser.error(f"unknown arguments: {' '.join(more)}")
         known.more = more
-        return int(module.run(known))
+        status = int(module.run(known))
+        sys.stdout.flush()
+        return status
     except CommandError as fault:
         print(f"datbench-tasks {name}: {fault}", file=sys.stderr)
         return fault.status
@@ -70,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         place = f"{fault.filename}: " if fault.filename else ""
         print(f"datbench-tasks {name}: {place}{fault.strerror or fault}", file=sys.stderr)
+        _drop_what_cannot_be_printed()
         return OWN_FAULT
     except KeyboardInterrupt:
         print(f"datbench-tasks {name}: interrupted", file=sys.stderr)
@@ -89,6 +93,14 @@ def _print_whatever_comes() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_what_cannot_be_printed() -> None:
+    """What a full disk or a closed pipe did not take, Python would try again at its end, and fail with status 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _overview() -> str:

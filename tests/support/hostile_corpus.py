@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from support.file_events import STARTS, changed_paths, heard_by
 
 _CORPUS = Path(__file__).parents[1] / "hostile" / "corpus"
 
@@ -60,14 +63,42 @@ def with_value(content: dict[str, Any], path: tuple[str, ...], value: str) -> st
     return json.dumps(copied).replace(f'"{mark}"', value, 1)
 
 
+_LIBRARIES_OWN = ("__pycache__", ".cache", ".config")
+"""Folders in which libraries keep what they may keep; ours in the place of temporary files begin with ``datbench-``."""
+
+
 @contextmanager
 def nothing_written_outside(root: Path, *allowed: Path) -> Iterator[None]:
-    """Fail if a file below ``root`` appears, goes or changes, unless it is one of the allowed or lies in one."""
+    """Fail if a file appears, goes or changes that is none of the allowed and lies in none of them.
+
+    Python's own deeds are watched wherever they are done, those of libraries below ``root``. Nor may a program be
+    started, a pickle read, or an address be called that is not this machine's.
+    """
+    strange: list[str] = []
+
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in STARTS or event == "pickle.find_class":
+            strange.append(f"{event} {arguments}")
+        elif event == "socket.connect" and not _is_local(arguments[1]):
+            strange.append(f"{event} {arguments[1]}")
+        strange.extend(f"{event} {path}" for path in changed_paths(event, arguments) if not _is_meant(path, allowed))
+
     before = _contents(root, allowed)
-    yield
+    with heard_by(hear):
+        yield
     after = _contents(root, allowed)
     changed = sorted(str(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     assert changed == [], "written outside"
+    assert strange == []
+
+
+def _is_meant(path: Path, allowed: tuple[Path, ...]) -> bool:
+    passing = path.is_relative_to(tempfile.gettempdir()) and any(p.startswith("datbench-") for p in path.parts)
+    return passing or any(part in _LIBRARIES_OWN for part in path.parts) or any(map(path.is_relative_to, allowed))
+
+
+def _is_local(address: Any) -> bool:
+    return not isinstance(address, tuple) or address[0] in ("127.0.0.1", "::1")
 
 
 def _contents(root: Path, allowed: tuple[Path, ...]) -> dict[Path, bytes]:
