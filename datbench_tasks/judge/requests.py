@@ -25,6 +25,10 @@ _PLACEHOLDER = re.compile(r"\{(question|correct_answer|model_answer)\}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # One opening sign just before the words of a mark, so that the search stays linear on long runs of signs.
 _LOOKS_LIKE_MARK = re.compile(r"[<＜‹«〈《≪](?=\s{0,9}/?\s{0,9}(?:end\s{0,9}(?:of\s{0,9})?)?candidate)", re.IGNORECASE)
+# What ends a turn in common chat templates: tokenizers take these for their control tokens wherever they stand.
+_CONTROL_TOKEN = re.compile(
+    r"<(?=[|｜]|/?s>|/?(?:bos|eos|pad|unk)>|/?(?:start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -73,14 +77,15 @@ def build_messages(
         record.get("output") or "",
         max_answer_chars=max_answer_chars,
     )
-    opening = [{"role": "system", "content": system}] if system else []
+    opening = [{"role": "system", "content": _LONE_SURROGATE.sub("\ufffd", system)}] if system else []
     return [*opening, {"role": "user", "content": prompt}]
 
 
 def references(record: Mapping[str, Any]) -> list[str]:
     """The reference answer first, then the other accepted answers, without repeats."""
     others = record.get("all_answers") or []
-    return list(dict.fromkeys(str(answer) for answer in [record.get("answer", ""), *others]))
+    answers = [record.get("answer", ""), *([others] if isinstance(others, str) else others)]
+    return list(dict.fromkeys(str(answer) for answer in answers if answer is not None))
 
 
 def build_prompt(
@@ -117,9 +122,9 @@ def fence(candidate: str) -> str:
     """The candidate between marks that it cannot contain.
 
     The marks carry a hash of the text: the same text gives the same bytes in every run, and no text can hold its own
-    hash. Look-alikes of a mark in the text lose their opening sign.
+    hash. Look-alikes of a mark, and of a chat template's control tokens, lose their opening sign.
     """
-    text = _LOOKS_LIKE_MARK.sub("(", candidate)
+    text = _CONTROL_TOKEN.sub("(", _LOOKS_LIKE_MARK.sub("(", candidate))
     code = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"<<<CANDIDATE {code}>>>\n{text}\n<<<END CANDIDATE {code}>>>"
 
