@@ -121,6 +121,6 @@ def judge_pass(directory: str, url: str, pending: int) -> float:
     args = parser.parse_args(options)
     started = time.perf_counter()
     backend = ChatBackend(endpoints_from(args), limits_from(args))
-    verdicts = judge_run(open_run(directory), backend, settings_from(args, args.judge_model), args.max_tokens)
+    verdicts = judge_run(open_run(directory), backend, settings_from(args, args.judge_model))
     assert sum(verdicts.counts.values()) == pending
     return time.perf_counter() - started

@@ -17,6 +17,7 @@ from pathlib import Path
 from datbench_tasks import cli
 from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.judge.command import add_judge_arguments, backend_of, judge, settings_of
+from datbench_tasks.judge.post_pass import check_tag
 from datbench_tasks.retry import Retry
 from datbench_tasks.run_directory import TaskRun, open_run, read_results
 from datbench_tasks.run_samples import iter_samples
@@ -40,18 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The three steps; 3 if the host left less than it was asked for, or samples are without a verdict."""
+    if args.dry_run:
+        raise UsageError("--dry-run: what a judge is asked is known after the run; datbench-tasks judge RUN --dry-run")
     backend = backend_of(args) if args.judge_model or args.judge_base_url or args.local_model else None
+    output = args.only_failed or Path(_value_of("--output_path", args.more))
+    if backend:
+        check_tag(output, backend.identity, settings_of(args))
     if args.only_failed:
-        output = args.only_failed
         retry = Retry.of(open_run(output, date=args.date, model=args.run_model))
         if retry is not None:
             _check_alone(args.more)
-            run_host([*args.more, *retry.host_arguments()], retry.folder, retry.tasks)
+            run_host([*args.more, *retry.host_arguments()], retry.folder)
             retry.merge()
             args.date = None  # the merged run has a date of its own
     else:
-        output = Path(_value_of("--output_path", args.more))
-        run_host(args.more, output, _value_of("--tasks", args.more).split(","))
+        args.run_model = run_host(args.more, output)
     args.allow_missing |= args.allow_incomplete
     judged = judge(args, output, backend) if backend else DONE
     return max(judged, cli.main(["report", str(output), *_report_options(args, judged=backend is not None)]))
@@ -61,7 +65,7 @@ def _report_options(args: argparse.Namespace, *, judged: bool) -> list[str]:
     """Ours that the report must know, as its own options."""
     values = {
         "--html": args.html,
-        "--judge": settings_of(args).tag if judged and not args.dry_run else None,
+        "--judge": settings_of(args).tag if judged else None,
         "--run-model": args.run_model,
         "--date": args.date,
     }
@@ -70,11 +74,14 @@ def _report_options(args: argparse.Namespace, *, judged: bool) -> list[str]:
     return [*named, *(name for name, given in flags.items() if given)]
 
 
-def run_host(arguments: Sequence[str], output: Path, tasks: Sequence[str]) -> None:
+def run_host(arguments: Sequence[str], output: Path) -> str:
     """Run lmms-eval and look at what it wrote, since its own exit status is 0 whatever happens.
 
+    Returns:
+        The folder of the model that ran; there may be others below ``output``.
+
     Raises:
-        IncompleteError: no results, a task is missing in them, or samples are missing in its log.
+        IncompleteError: no results, or samples of a task in them are missing in its log.
     """
     before = _results_files(output)
     logged = [] if "--log_samples" in arguments else ["--log_samples"]
@@ -85,14 +92,13 @@ def run_host(arguments: Sequence[str], output: Path, tasks: Sequence[str]) -> No
         raise IncompleteError(
             f"lmms-eval wrote no results to {output} (its exit status was {status}); its messages above say why"
         )
-    found = {task_run.task: task_run for task_run in open_run(output).tasks}
-    _check_newest(fresh, found.values(), output)
-    results = read_results(next(iter(found.values()))) if found else {}
-    wanted = [member for task in tasks for member in results.get("group_subtasks", {}).get(task) or [task]]
-    missing = [task for task in wanted if task.startswith("datbench") and task not in found]
-    short = [text for task in wanted if task in found and (text := _lacking(found[task]))]
-    if missing or short:
-        raise IncompleteError(f"lmms-eval's output is not complete: {'; '.join([*missing, *short])}")
+    model = fresh[0].parent.name
+    found = open_run(output, model=model).tasks
+    _check_newest(fresh, found, output)
+    short = [text for task_run in found if task_run.results in fresh and (text := _lacking(task_run))]
+    if short:
+        raise IncompleteError(f"lmms-eval's output is not complete: {'; '.join(short)}")
+    return model
 
 
 def _results_files(output: Path) -> dict[Path, tuple[int, int, int]]:
@@ -114,9 +120,12 @@ def _check_newest(fresh: Iterable[Path], found: Iterable[TaskRun], output: Path)
 
 
 def _lacking(task_run: TaskRun) -> str | None:
-    declared = (read_results(task_run).get("n-samples") or {}).get(task_run.task, {}).get("effective")
+    """What to say if the log holds fewer samples than were asked; the host's own count knows no --offset."""
+    results = read_results(task_run)
+    counts = results["n-samples"][task_run.task]
+    asked = min(counts["effective"], counts["original"] - ((results.get("config") or {}).get("offset") or 0))
     logged = sum(1 for _ in iter_samples(task_run))
-    return None if declared in (None, logged) else f"{task_run.task} has {logged} of {declared} samples"
+    return None if logged == asked else f"{task_run.task} has {logged} of {asked} samples"
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:

@@ -20,24 +20,37 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass
 class Totals:
-    """Counts of one pass. Tokens are those of the server's usage; ``seconds`` is wall time."""
+    """Counts of one pass, or of a part of it.
+
+    Attributes:
+        requests: sent for answers and failures, retries and repeats included.
+        prompt_tokens, completion_tokens: those of the server's usage.
+        without_usage: answers whose tokens the server did not tell.
+        retries: so far, those of requests in flight included.
+        last_fault: why there was the latest retry.
+        seconds: wall time since the pass began.
+    """
 
     requests: int = 0
-    retries: int = 0
     answered: int = 0
     failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    without_usage: int = 0
+    retries: int = 0
+    last_fault: str = ""
     started: float = field(default_factory=time.monotonic, repr=False)
 
     def note(self, answer: Answer) -> None:
         """Count one answer or failure."""
+        self.requests += answer.requests
         self.prompt_tokens += answer.prompt_tokens or 0
         self.completion_tokens += answer.completion_tokens or 0
         if answer.failure:
             self.failed += 1
         else:
             self.answered += 1
+            self.without_usage += answer.prompt_tokens is None
 
     @property
     def seconds(self) -> float:
@@ -48,23 +61,33 @@ class Totals:
         """One line for people."""
         rate = self.answered / self.seconds if self.seconds else 0.0
         return (
-            f"{self.answered:,} answers in {self.seconds:,.1f} s ({rate:,.1f}/s), {self.requests:,} requests, "
-            f"{self.retries:,} retries, {self.failed:,} failed, {self.prompt_tokens:,} tokens in, "
-            f"{self.completion_tokens:,} out{prices.describe(self.prompt_tokens, self.completion_tokens)}"
+            f"{self.answered:,} answers in {self.seconds:,.1f} s ({rate:,.1f}/s), {self.retries:,} retries, "
+            f"{self.failed:,} failed, {self.describe_spent(prices)}"
         )
 
-    def as_dict(self, prices: Prices) -> dict[str, Any]:
-        """The same numbers for the file beside the verdicts."""
+    def describe_spent(self, prices: Prices) -> str:
+        """Requests, tokens and cost, for people."""
+        unknown = f" (unknown for {self.without_usage:,} answers)" if self.without_usage else ""
+        return (
+            f"{self.requests:,} requests, {self.prompt_tokens:,} tokens in, {self.completion_tokens:,} out{unknown}"
+            f"{prices.describe(self.prompt_tokens, self.completion_tokens)}"
+        )
+
+    def spent(self, prices: Prices) -> dict[str, Any]:
+        """Requests, tokens and cost, for a file."""
         return {
             "requests": self.requests,
-            "retries": self.retries,
             "answered": self.answered,
             "failed": self.failed,
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
-            "seconds": round(self.seconds, 3),
+            "without_usage": self.without_usage,
             "cost": prices.cost(self.prompt_tokens, self.completion_tokens),
         }
+
+    def as_dict(self, prices: Prices) -> dict[str, Any]:
+        """All of the numbers, for a file."""
+        return {**self.spent(prices), "retries": self.retries, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
@@ -110,18 +133,20 @@ class Progress:
             self._bar.close()
 
     def show(self, totals: Totals, in_flight: int) -> None:
-        """Call after each answer; prints no more often than a reader can follow."""
+        """Call after each answer and each fault; prints no more often than a reader can follow."""
         done = totals.answered + totals.failed
+        state = f"in flight {in_flight}, retries {totals.retries:,}"
+        if totals.last_fault:
+            state += f" (last: {totals.last_fault})"
         if self._bar is not None:
-            self._bar.set_postfix_str(f"in flight {in_flight}, retries {totals.retries}", refresh=False)
+            self._bar.set_postfix_str(state, refresh=done == self._bar.n)
             self._bar.update(done - self._bar.n)
         elif time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_SECONDS
             rate = done / totals.seconds
             left = f"{(self._total - done) / rate:,.0f} s left" if rate else "time left unknown"
             print(
-                f"{done:,}/{self._total:,} answers, {rate:,.1f}/s, in flight {in_flight}, "
-                f"retries {totals.retries:,}, {left}",
+                f"{done:,}/{self._total:,} answers, {rate:,.1f}/s, {state}, {left}",
                 file=self._stream,
                 flush=True,
             )

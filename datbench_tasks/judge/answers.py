@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from datbench.verdicts import parse_judge_verdict
 
 _OPENING = re.compile(r"<(think|thinking|analysis)>", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:think|thinking|analysis)>", re.IGNORECASE)
+_TOO_LONG, _FILTERED = "prompt too long", "content filter"
+_UNFIT = {
+    "context_length_exceeded": _TOO_LONG,
+    "maximum context length": _TOO_LONG,
+    "model's context length": _TOO_LONG,
+    "available context size": _TOO_LONG,
+    "`inputs` must have less than": _TOO_LONG,
+    "content_filter": _FILTERED,
+    "content management policy": _FILTERED,
+}
+_TEXT_PARTS = ("text", "output_text")
+_BEYOND_COUNTS = 2**53
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,7 @@ class Answer:
         finish_reason: as the server says, ``length`` when the token limit ended it.
         prompt_tokens, completion_tokens: from the server's usage, summed over repeats; None if it gives none.
         confidence: probability of the verdict, 0.5 to 1, where the backend compares true with false.
+        requests: sent for it, retries and repeats included.
     """
 
     key: str
@@ -33,6 +46,7 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     confidence: float | None = None
+    requests: int = 1
 
     def line(self) -> dict[str, Any]:
         """The journal line: the fields that are set."""
@@ -40,8 +54,27 @@ class Answer:
 
     @classmethod
     def from_line(cls, line: Mapping[str, Any]) -> Answer:
-        """Inverse of ``line``; fields that a later version may add are passed over."""
-        return cls(**{name: line[name] for name in cls.__dataclass_fields__ if name in line})
+        """Inverse of ``line``; fields that a later version may add are passed over.
+
+        Raises:
+            ValueError, TypeError: not a line of ours.
+        """
+        answer = cls(**{name: line[name] for name in cls.__dataclass_fields__ if name in line})
+        texts = (answer.key, answer.raw, answer.failure)
+        counts = (answer.requests, answer.prompt_tokens or 0, answer.completion_tokens or 0)
+        if not all(isinstance(text, str) for text in texts) or None in map(_count, counts):
+            raise ValueError("a field of another type")
+        bytes.fromhex(answer.key)
+        return answer
+
+    def after(self, earlier: Answer) -> Answer:
+        """This answer, with what an earlier answer to the same request took added to it."""
+        return replace(
+            self,
+            requests=earlier.requests + self.requests,
+            prompt_tokens=_added(earlier.prompt_tokens, self.prompt_tokens),
+            completion_tokens=_added(earlier.completion_tokens, self.completion_tokens),
+        )
 
     @property
     def cut_off_empty(self) -> bool:
@@ -77,6 +110,19 @@ def read_completion(key: str, body: Any) -> Answer:
     )
 
 
+def unfit_prompt(status: int, body: str) -> str | None:
+    """What is wrong with one prompt that a server refused, None if it refused for another reason.
+
+    Every prompt has the same parameters, so these say nothing about the others: it is longer than the model's window,
+    or a filter objects to it. Servers have no common code for either; the words are those of OpenAI and Azure, vLLM,
+    SGLang, llama.cpp and TGI.
+    """
+    if status == 413:
+        return _TOO_LONG
+    lower = body.lower() if status in (400, 422) else ""
+    return next((reason for words, reason in _UNFIT.items() if words in lower), None)
+
+
 def without_reasoning(raw: str) -> str:
     """A judge's text without its reasoning, trimmed: all up to the last closing tag, and an unclosed block, go."""
     closings = list(_CLOSING.finditer(raw))
@@ -104,7 +150,8 @@ def _content_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+        parts = [part for part in map(_object, content) if part.get("type", "text") in _TEXT_PARTS]
+        return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
     return ""
 
 
@@ -113,4 +160,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _BEYOND_COUNTS else None
+
+
+def _added(first: int | None, second: int | None) -> int | None:
+    return second if first is None else first + (second or 0)

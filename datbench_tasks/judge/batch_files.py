@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from datbench_tasks.judge.endpoints import quotable
 from datbench_tasks.judge.journal import Journal
 from datbench_tasks.judge.judged_files import Verdicts
 from datbench_tasks.judge.plan import Plan, Selection
-from datbench_tasks.judge.post_pass import ABOUT, Settings, about, check_tag, finish, read_about
+from datbench_tasks.judge.post_pass import ABOUT, Accounts, Settings, about, check_tag, finish, read_about
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
 from datbench_tasks.run_directory import Run
 
@@ -48,14 +49,21 @@ def export_requests(
     The ``custom_id`` of a request is its journal key.
 
     Raises:
-        UsageError: the tag belongs to another judge, or the folder holds requests already.
+        UsageError: the tag belongs to another judge or other parameters, or the folder holds requests already.
     """
-    check_tag(run, identity, settings)
+    check_tag(run.directory, identity, settings)
+    begun = read_about(settings.folder(run.directory))
+    if begun not in (None, (identity, settings.wording)):
+        raise UsageError(
+            f"--tag {settings.tag}: was exported with other parameters or another wording, and the results of that "
+            "batch could not be taken any more; choose another --tag"
+        )
     if folder.is_dir() and any(folder.glob("requests_*.jsonl")):
         raise UsageError(f"--out {folder}: holds requests already; choose an empty folder")
-    with Journal(settings.journal_path(run)) as journal, Plan(run) as plan:
+    with Journal(settings.journal_path(run.directory)) as journal, Plan(run) as plan:
         plan.fill(identity, settings.wording, journal.get, settings.selection)
-        write_json(settings.folder(run) / ABOUT, about(identity, settings))
+        if begun is None:
+            write_json(settings.folder(run.directory) / ABOUT, about(identity, settings))
         lines = (_request_line(request, identity) for request in plan.requests())
         paths = []
         for number, shard in enumerate(_shards(lines, max_requests, max_bytes), 1):
@@ -65,37 +73,40 @@ def export_requests(
         return paths
 
 
-def import_results(run: Run, tag: str, files: Iterable[Path], settings: Settings) -> tuple[Imported, Verdicts]:
+def import_results(run: Run, files: Iterable[Path], settings: Settings) -> tuple[Imported, Verdicts]:
     """Take batch results into the journal and write the judged run.
 
     Args:
-        tag: of the pass that was exported; the judge and the wording are read from its folder.
+        run: the run.
         files: result files and error files, in any order.
+        settings: with the tag of the pass that was exported; the judge and the wording are read from its folder.
 
     Raises:
         InputError: nothing was exported under this tag, a file is unreadable, or none of its lines belongs to the run.
     """
-    begun = read_about(run, tag)
+    begun = read_about(settings.folder(run.directory))
     if begun is None:
         raise InputError(
-            f"{run.directory}: nothing was exported under --tag {tag}; begin with datbench-tasks judge export"
+            f"{run.directory}: nothing was exported under --tag {settings.tag}; begin with datbench-tasks judge export"
         )
     identity, wording = begun
-    settings = Settings(tag, settings.journal, wording, Selection(), settings.prices, settings.strict)
-    totals = Totals()
-    with Journal(settings.journal_path(run)) as journal, Plan(run) as plan:
+    settings = replace(settings, wording=wording, selection=Selection())
+    found: Counter[str] = Counter()
+    with Journal(settings.journal_path(run.directory)) as journal, Plan(run) as plan:
         plan.fill(identity, wording, journal.get, settings.selection)
-        strangers = 0
         for answer in _results(files):
             if bytes.fromhex(answer.key) not in plan.keys:
-                strangers += 1
+                found["strangers"] += 1
                 continue
-            journal.add(answer)
-            totals.note(answer)
-        if strangers and not totals.answered + totals.failed:
-            raise InputError(f"none of the {strangers:,} results belongs to a request of this run under --tag {tag}")
-        verdicts = finish(run, identity, settings, journal, totals)
-    return Imported(totals.answered, totals.failed, strangers), verdicts
+            found["failures" if answer.failure else "answers"] += 1
+            if journal.get(answer.key) != answer:  # files may be given twice
+                journal.add(answer)
+        if found["strangers"] == found.total() > 0:
+            raise InputError(
+                f"none of the {found.total():,} results belongs to a request of this run under --tag {settings.tag}"
+            )
+        verdicts = finish(run, identity, settings, journal, Accounts(Totals(), journal.totals(plan.keys)))
+    return Imported(found["answers"], found["failures"], found["strangers"]), verdicts
 
 
 def _request_line(request: JudgeRequest, identity: JudgeIdentity) -> str:
@@ -137,6 +148,8 @@ def _read_result(line: bytes, where: str) -> Answer:
         key = content["custom_id"]
         if len(bytes.fromhex(key)) != 32:
             raise ValueError("custom_id is not one of ours")
+        if "response" not in content and "error" not in content:
+            raise ValueError("a request and no result")
     except (ValueError, TypeError, KeyError, RecursionError) as fault:
         raise InputError(
             f"{where}: not a line of batch results ({fault}); give the files as the API wrote them"

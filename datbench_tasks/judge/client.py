@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ import aiohttp
 
 from datbench_tasks.errors import RefusedError
 from datbench_tasks.judge.accounting import Totals, estimate_tokens
-from datbench_tasks.judge.answers import Answer, UnreadableCompletion, read_completion
+from datbench_tasks.judge.answers import Answer, UnreadableCompletion, read_completion, unfit_prompt
 from datbench_tasks.judge.concurrency import Limits, Meter, Pool, Replica, pause_from_headers
 from datbench_tasks.judge.endpoints import (
     Endpoints,
@@ -63,15 +64,17 @@ DRAIN_SECONDS = 10.0
 MAX_BODY = 8 * 2**20
 
 _RETRIED = {408, 409}
+_KEPT = "what was answered is in the journal"
 _REMEDIES = {
-    400: "check --judge-model, --extra-body and, where the prompt is too long, --max-answer-chars",
+    400: "check --judge-model and --extra-body; a model that refuses our fields may want "
+    """--extra-body '{"temperature": null, "max_completion_tokens": 1024}'""",
     401: "check the key in the variable that --api-key-env names",
     403: "check the key in the variable that --api-key-env names",
     404: "check --judge-base-url and --judge-model",
 }
 
 Show = Callable[[Totals, int], None]
-"""Called after each answer with the totals so far and the number of requests in flight."""
+"""Called after each answer and each fault with the totals so far and the number of requests in flight."""
 
 
 def ask_all(
@@ -108,6 +111,10 @@ class _Fault(Exception):
     connection: bool = False
 
 
+class _UnfitPrompt(RefusedError):
+    """The server will not take this prompt, whatever it does with others; the text is short and safe to store."""
+
+
 class _Client:
     def __init__(self, endpoints: Endpoints, journal: Journal, limits: Limits, show: Show | None) -> None:
         self._endpoints = endpoints
@@ -134,18 +141,27 @@ class _Client:
                     break
             workers = [asyncio.create_task(self._work(source)) for _ in range(self._limits.ceiling)]
             try:
-                done, pending = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-                if pending:
-                    self._stopping = True
-                    self._pool.close()
-                    await asyncio.wait(pending, timeout=DRAIN_SECONDS)
+                await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
             finally:
-                for worker in workers:
-                    worker.cancel()
-                await asyncio.gather(*workers, return_exceptions=True)
-        for worker in done:
-            worker.result()
+                await self._stop(workers)
+        for worker in workers:
+            if not worker.cancelled():
+                worker.result()
         return self._totals
+
+    async def _stop(self, workers: Sequence[asyncio.Task[None]]) -> None:
+        """Send nothing more, but let end what is in flight: it is paid for."""
+        self._stopping = True
+        self._pool.close()
+        try:
+            if self._pool.in_flight:
+                wait = f"up to {DRAIN_SECONDS:.0f} s for {self._pool.in_flight} answers in flight"
+                print(f"stopping; {wait} (Ctrl-C drops them)", file=sys.stderr)
+                await asyncio.wait(workers, timeout=DRAIN_SECONDS)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
 
     async def _work(self, source: Iterator[JudgeRequest]) -> None:
         for request in source:
@@ -154,10 +170,13 @@ class _Client:
                 return
 
     async def _answer(self, request: JudgeRequest) -> None:
-        answer = await self._ask(request)
+        try:
+            answer = await self._ask(request)
+        except _UnfitPrompt as fault:
+            self._failed_in_a_row = 0
+            answer = Answer(request.key, failure=str(fault))
         self._journal.add(answer)
         self._totals.note(answer)
-        self._failed_in_a_row = self._failed_in_a_row + 1 if answer.failure else 0
         self._show(self._totals, self._pool.in_flight)
 
     async def _ask(self, request: JudgeRequest) -> Answer:
@@ -168,32 +187,36 @@ class _Client:
         try:
             second = await self._attempt(request, with_raised_limit(self._endpoints.parameters, REPEAT_MAX_TOKENS))
         except RefusedError:
-            return first  # the larger limit may be more than the server grants; that is no reason to stop the pass
-        return replace(
-            second,
-            prompt_tokens=(first.prompt_tokens or 0) + (second.prompt_tokens or 0),
-            completion_tokens=(first.completion_tokens or 0) + (second.completion_tokens or 0),
-        )
+            # The larger limit may be more than the server grants; that is no reason to stop the pass.
+            return replace(first, requests=first.requests + 1)
+        return second.after(first)
 
     async def _attempt(self, request: JudgeRequest, parameters: Mapping[str, Any]) -> Answer:
         """Try until there is an answer or the retries are used up."""
         body = {"model": self._endpoints.model, "messages": request.messages, **parameters}
         data = json.dumps(body).encode()
-        spent = 0.0
+        spent, requests = 0.0, 0
         while True:
             await self._keep_to_rates(request)
             replica = await self._pool.acquire()
+            requests += 1
             try:
-                return await self._send(request.key, data, replica)
+                answer = await self._send(request.key, data, replica)
             except _Fault as fault:
                 caught = fault
+            else:
+                self._failed_in_a_row = 0
+                return replace(answer, requests=requests)
             finally:
                 self._pool.release(replica)
             spent += caught.cost
             if spent > self._limits.retries or self._stopping:
+                self._failed_in_a_row += 1
                 self._give_up_if_hopeless(replica, caught)
-                return Answer(request.key, failure=caught.reason)
+                return Answer(request.key, failure=caught.reason, requests=requests)
             self._totals.retries += 1
+            self._totals.last_fault = caught.reason
+            self._show(self._totals, self._pool.in_flight)
             if caught.cost == 1:
                 await asyncio.sleep(self._limits.backoff(int(spent) - 1))
 
@@ -207,10 +230,10 @@ class _Client:
         patience = GIVE_UP_AFTER
         if not any(other.proven for other in self._pool.replicas):
             patience = 1 if fault.connection else GIVE_UP_UNPROVEN_AFTER
-        if self._failed_in_a_row + 1 >= patience:
+        if self._failed_in_a_row >= patience:
             raise RefusedError(
                 f"{shown(replica.url)}: {fault.reason}{': ' * bool(fault.words)}{fault.words}; gave up after "
-                f"{self._totals.retries} retries; run the same command again when the server is well"
+                f"{self._totals.retries} retries; ask again when the server is well, {_KEPT}"
             )
 
     async def _send(self, key: str, data: bytes, replica: Replica) -> Answer:
@@ -218,9 +241,9 @@ class _Client:
 
         Raises:
             _Fault: to be tried again.
+            _UnfitPrompt: not to be tried again, but others are.
             RefusedError: not to be tried again.
         """
-        self._totals.requests += 1
         url, sent_at = replica.url, time.monotonic()
         try:
             async with self._session.post(
@@ -248,33 +271,44 @@ class _Client:
             raise _Fault(str(fault), quotable(text, self._endpoints.key)) from fault
         except (ValueError, RecursionError) as fault:
             raise _Fault("answer is not JSON", quotable(text, self._endpoints.key)) from fault
-        self._pool.succeeded(replica, self._pause(response.headers, rejected=False, url=url) or 0.0)
+        pause = pause_from_headers(response.headers, rejected=False) or 0.0
+        # A longer pause is left to the rejection that will ask for it: this answer is paid for and must be kept.
+        self._pool.succeeded(replica, pause if pause <= LONGEST_PAUSE else 0.0)
         masked = mask(answer.raw, self._endpoints.key)
         return answer if masked == answer.raw else replace(answer, raw=masked)
 
     def _reject(self, response: aiohttp.ClientResponse, text: str, replica: Replica, sent_at: float) -> None:
         """Every status but 200 ends in an exception."""
         status, words, url = response.status, quotable(text, self._endpoints.key), str(response.url)
+        unfit = unfit_prompt(status, text)
+        if unfit:
+            self._pool.succeeded(replica, 0.0)
+            raise _UnfitPrompt(f"HTTP {status}, {unfit}")
         if status == 404 and not replica.proven and len(replica.urls) > 1:
             replica.urls.pop(0)
             replica.not_found = f"{shown(url)}: HTTP 404: {words or 'no explanation'}"
             raise _Fault("HTTP 404", cost=0.0)
         out_of_money = status == 429 and "insufficient_quota" in text
         if status in (429, 503) and not out_of_money:
-            self._pool.overloaded(replica, sent_at, self._pause(response.headers, rejected=True, url=url))
+            self._pool.overloaded(replica, sent_at, self._asked_pause(response.headers, url))
             raise _Fault(f"HTTP {status}", words, cost=REJECTION_COST)
         if (status >= 500 or status in _RETRIED) and not out_of_money:
             raise _Fault(f"HTTP {status}", words)
         refusal = f"{shown(url)}: HTTP {status}: {words or 'no explanation'}"
         if status == 404 and replica.not_found:
             refusal = replica.not_found
-        raise RefusedError(f"{refusal} ({_REMEDIES.get(status, 'what was answered is in the journal')})")
+        remedy = _REMEDIES.get(status, _KEPT)
+        if "Location" in response.headers:
+            location = quotable(response.headers["Location"], self._endpoints.key).partition("?")[0]
+            remedy = f"give the address that it redirects to: {location}"
+        raise RefusedError(f"{refusal} ({remedy})")
 
-    def _pause(self, response_headers: Mapping[str, str], *, rejected: bool, url: str) -> float | None:
-        pause = pause_from_headers(response_headers, rejected=rejected)
+    def _asked_pause(self, response_headers: Mapping[str, str], url: str) -> float | None:
+        """The pause that a rejection asks for; None if it asks for none, or for one of no length."""
+        pause = pause_from_headers(response_headers, rejected=True)
         if pause is not None and pause > LONGEST_PAUSE:
-            raise RefusedError(f"{shown(url)}: the server asks to wait {pause:,.0f} s; run the same command again then")
-        return pause
+            raise RefusedError(f"{shown(url)}: the server asks to wait {pause:,.0f} s; ask again then, {_KEPT}")
+        return pause or None
 
 
 async def _read(response: aiohttp.ClientResponse) -> str:

@@ -57,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     form, words = ("judge", args.words) if args.words[0] not in _FORMS else (args.words[0], args.words[1:])
     if not words:
         raise UsageError(f"judge {form}: name the run directory")
+    if args.out and form != "export":
+        raise UsageError("--out is for judge export; a judged run is written to RUN/judge/TAG")
     return _FORMS[form](args, words)
 
 
@@ -69,9 +71,9 @@ def judge(args: argparse.Namespace, directory: str | Path, backend: Backend) -> 
     run_read = _open(args, directory)
     settings = settings_of(args)
     if args.dry_run:
-        dry_run(run_read, backend.identity, settings, args.max_tokens)
+        dry_run(run_read, backend.identity, settings)
         return DONE
-    return _status(args, judge_run(run_read, backend, settings, args.max_tokens))
+    return _status(args, judge_run(run_read, backend, settings))
 
 
 def _judge(args: argparse.Namespace, words: list[str]) -> int:
@@ -89,7 +91,7 @@ def _export(args: argparse.Namespace, words: list[str]) -> int:
     identity = JudgeIdentity(args.judge_model, "batch", body_parameters(args.max_tokens, extra_body(args.extra_body)))
     settings = settings_from(args, args.judge_model)
     if args.dry_run:
-        dry_run(run_read, identity, settings, args.max_tokens)
+        dry_run(run_read, identity, settings)
         return DONE
     paths = export_requests(run_read, identity, settings, args.out)
     print("\n".join(map(str, paths)) or "nothing to ask")
@@ -107,7 +109,7 @@ def _import(args: argparse.Namespace, words: list[str]) -> int:
     if not args.tag and not args.judge_model:
         raise UsageError("judge import: give --tag (or --judge-model) as at export")
     run_read = _open(args, words[0])
-    imported, verdicts = import_results(run_read, settings.tag, map(Path, words[1:]), settings)
+    imported, verdicts = import_results(run_read, map(Path, words[1:]), settings)
     print(
         f"{imported.answers:,} answers, {imported.failures:,} failures, "
         f"{imported.strangers:,} results of other requests",
@@ -162,8 +164,8 @@ def _status(args: argparse.Namespace, verdicts: Verdicts) -> int:
     if not verdicts.unscored or args.allow_missing:
         return DONE
     print(
-        f"{len(verdicts.unscored):,} samples have no verdict and count 0; the same command asks the missing ones "
-        "again, --retry-unparsed the unparsed ones, --allow-missing accepts them",
+        f"{len(verdicts.unscored):,} samples have no verdict and count 0; datbench-tasks judge with the same options "
+        "asks the missing ones again, --retry-unparsed the unparsed ones, --allow-missing accepts them",
         file=sys.stderr,
     )
     return INCOMPLETE

@@ -19,8 +19,11 @@ SHOWN_CHARACTERS = 400
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Body fields that bound the length of an answer."""
 
+SHORTEST_SECRET = 8
+"""A shorter key is a placeholder such as ``EMPTY`` or ``x``: to mask it would blot out words, verdicts among them."""
+
 _COMPLETIONS = "/chat/completions"
-_VERSION = re.compile(r"v\d{1,3}\w{0,10}")
+_VERSION = re.compile(r"/v\d{1,3}\w{0,10}(?=/|$)")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -38,7 +41,7 @@ class Endpoints:
         max_tokens: limit of the answer.
 
     Raises:
-        UsageError: a base URL that is none.
+        UsageError: a base URL that is none, or whose proxy cannot be used.
     """
 
     model: str
@@ -49,7 +52,7 @@ class Endpoints:
 
     def __post_init__(self) -> None:
         for url in self.base_urls:
-            completion_urls(url)
+            proxy_for(completion_urls(url)[0])
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -62,6 +65,11 @@ def body_parameters(max_tokens: int, extra_body: Mapping[str, Any]) -> dict[str,
     limit = {} if extra_body.get("max_completion_tokens") else {"max_tokens": max_tokens}
     fields = {"temperature": 0, **limit, **extra_body}
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def token_limit(parameters: Mapping[str, Any]) -> int | None:
+    """The token limit of an answer; None if there is none."""
+    return next((parameters[name] for name in TOKEN_LIMITS if name in parameters), None)
 
 
 def with_raised_limit(parameters: Mapping[str, Any], at_least: int) -> dict[str, Any]:
@@ -105,6 +113,7 @@ def completion_urls(base_url: str) -> list[str]:
     try:
         parts = urlsplit(base_url.strip())
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        (parts.hostname or "").encode("idna")  # as the resolver will, which would raise
     except ValueError:
         valid = False
     if not valid:
@@ -112,12 +121,14 @@ def completion_urls(base_url: str) -> list[str]:
     if parts.username is not None or parts.password is not None:
         raise UsageError("--judge-base-url: holds a user name or password; name its variable with --api-key-env")
     path = parts.path.rstrip("/")
+    direct, below_version = path + _COMPLETIONS, path + "/v1" + _COMPLETIONS
+    versions = list(_VERSION.finditer(path))
     if path.endswith(_COMPLETIONS):
         paths = [path]
-    elif _VERSION.search(path) or "/deployments/" in path:
-        paths = [path + _COMPLETIONS]
+    elif "/deployments/" in path or (versions and versions[-1].end() == len(path)):
+        paths = [direct]
     else:
-        paths = [path + "/v1" + _COMPLETIONS, path + _COMPLETIONS]
+        paths = [direct, below_version] if versions else [below_version, direct]
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 
@@ -136,15 +147,27 @@ def headers(url: str, key: str | None) -> dict[str, str]:
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), else None."""
+    """The proxy that the environment names for a URL (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), else None.
+
+    Raises:
+        UsageError: it is no HTTP proxy.
+    """
     parts = urlsplit(url)
     proxy = getproxies().get(parts.scheme)
-    return None if proxy is None or proxy_bypass(parts.netloc) else proxy
+    if not proxy or proxy_bypass(parts.netloc):
+        return None
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        raise UsageError(
+            f"{parts.scheme}_proxy: only HTTP proxies can be used; name an HTTP proxy, or {parts.hostname} in no_proxy"
+        )
+    return proxy
 
 
 def mask(text: str, key: str | None) -> str:
     """The text with the key, plain or encoded, replaced by ``***``."""
-    if key is None:
+    if key is None or len(key) < SHORTEST_SECRET:
         return text
     encoded = base64.b64encode(key.encode()).decode()
     for form in (key, quote(key, safe=""), json.dumps(key)[1:-1], encoded, encoded.rstrip("=")):

@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from datbench.jsonio import dumps
 from datbench_tasks.errors import CommandError, UsageError
+from datbench_tasks.judge.accounting import Totals
 from datbench_tasks.judge.answers import Answer
 
 FSYNC_SECONDS = 1.0
@@ -46,9 +47,11 @@ class Journal:
         self._size = 0
         self._handle = -1
         self._lock = FileLock(f"{self.path}.lock")
+        self._new_folders: list[Path] = []
 
     def __enter__(self) -> Journal:
         try:
+            self._new_folders = [folder for folder in self.path.parents if not folder.exists()]
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout as fault:
@@ -97,6 +100,7 @@ class Journal:
         try:
             written = os.write(self._handle, data)
             if written < len(data):
+                os.ftruncate(self._handle, self._size)
                 raise OSError("the disk is full")
             self._sync_now_and_then()
         except OSError as fault:
@@ -104,12 +108,21 @@ class Journal:
         self._remember(answer.key, answer.failure, self._size)
         self._size += len(data)
 
+    def totals(self, keys: Container[bytes]) -> Totals:
+        """What the requests of these keys took, whenever they were sent."""
+        totals = Totals()
+        for _, _, answer in self._answers():
+            if answer is not None and bytes.fromhex(answer.key) in keys:
+                totals.note(answer)
+        return totals
+
     def _leave_no_trace(self) -> None:
         """A pass that got no answer at all (a mistyped name, say) must not look like one."""
         self.path.unlink()
         Path(self._lock.lock_file).unlink()
-        if not any(self.path.parent.iterdir()):
-            self.path.parent.rmdir()
+        with suppress(OSError):  # not empty: somebody else's
+            for folder in self._new_folders:
+                folder.rmdir()
 
     def _sync_now_and_then(self) -> None:
         if self._sync is not None and not self._sync.done():
@@ -123,13 +136,12 @@ class Journal:
 
     def _load(self) -> None:
         line = b"\n"
-        for offset, line in self._lines():
+        for offset, line, answer in self._answers():
             self._size = offset + len(line)
-            try:
-                content: Any = json.loads(line)
-                self._remember(content["key"], content.get("failure", ""), offset)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            if answer is None:
                 self.unreadable_lines += 1
+            else:
+                self._remember(answer.key, answer.failure, offset)
         if not line.endswith(b"\n"):
             self._size += os.write(self._handle, b"\n")
 
@@ -141,11 +153,12 @@ class Journal:
         else:
             self._failures[digest] = failure
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
+    def _answers(self) -> Iterator[tuple[int, bytes, Answer | None]]:
+        """Offset, line and answer of each line; None for a line that holds none."""
         offset = 0
         with self.path.open("rb") as file:
             for line in file:
-                yield offset, line
+                yield offset, line, _answer_in(line)
                 offset += len(line)
 
     def _line_at(self, offset: int) -> bytes:
@@ -156,6 +169,13 @@ class Journal:
                 break
             data += more
         return data.partition(b"\n")[0]
+
+
+def _answer_in(line: bytes) -> Answer | None:
+    try:
+        return Answer.from_line(json.loads(line))
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _cannot_write(path: Path, fault: OSError) -> CommandError:

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,6 @@ class LocalJudge:
             for start in range(0, len(prompts), self._batch_size):
                 for answer in self._answers(loaded, prompts[start : start + self._batch_size]):
                     journal.add(answer)
-                    totals.requests += 1
                     totals.note(answer)
                 show(totals, 0)
         return totals
@@ -86,9 +85,9 @@ class LocalJudge:
                 return too_long + loaded.compare(fitting)
             answers = loaded.generate(fitting, self._max_new_tokens)
         except loaded.out_of_memory:
-            if len(fitting) == 1:
-                raise
             loaded.free_memory()
+            if len(fitting) == 1:
+                return [*too_long, Answer(fitting[0].key, failure="out of memory")]
             half = len(fitting) // 2
             return too_long + self._answers(loaded, fitting[:half]) + self._answers(loaded, fitting[half:])
         return too_long + [
@@ -100,12 +99,11 @@ class LocalJudge:
         if not first.cut_off_empty or self._max_new_tokens is None:
             return first
         limit = min(max(REPEAT_MAX_TOKENS, 4 * self._max_new_tokens), loaded.context - len(prompt.tokens))
-        second = loaded.generate([prompt], limit)[0]
-        return replace(
-            second,
-            prompt_tokens=2 * len(prompt.tokens),
-            completion_tokens=(first.completion_tokens or 0) + (second.completion_tokens or 0),
-        )
+        try:
+            return loaded.generate([prompt], limit)[0].after(first)
+        except loaded.out_of_memory:
+            loaded.free_memory()
+            return first
 
     def _fingerprint(self) -> str:
         """Hash of what tells two models of one name apart: config.json, or a GGUF file's beginning and size."""
@@ -126,10 +124,13 @@ class _Loaded:
         except ImportError as fault:
             raise UsageError(_MISSING_EXTRA) from fault
         place: dict[str, Any] = {"gguf_file": gguf_file} if gguf_file else {}
-        self.tokenizer = AutoTokenizer.from_pretrained(source, **place)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         placing: dict[str, Any] = {"device_map": "auto", "torch_dtype": "auto"} if device == "cuda" else {}
-        self.model = AutoModelForCausalLM.from_pretrained(source, **place, **placing).eval()
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(source, **place)
+            self.model = AutoModelForCausalLM.from_pretrained(source, **place, **placing).eval()
+        except (ImportError, OSError, ValueError, RuntimeError) as fault:
+            raise InputError(f"--local-model {source}: cannot be loaded: {str(fault).strip()}") from fault
         self.context: int = getattr(self.model.config, "max_position_embeddings", None) or 2**31
         self.out_of_memory = torch.cuda.OutOfMemoryError
         self._true, self._false = self._first_tokens()

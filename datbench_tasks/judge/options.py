@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from datbench_tasks.errors import UsageError
 from datbench_tasks.judge.accounting import Prices
 from datbench_tasks.judge.concurrency import Limits
-from datbench_tasks.judge.endpoints import Endpoints, read_key
+from datbench_tasks.judge.endpoints import TOKEN_LIMITS, Endpoints, read_key
 from datbench_tasks.judge.plan import Selection, Wording
 from datbench_tasks.judge.post_pass import Settings, safe_tag
 from datbench_tasks.judge.requests import MAX_ANSWER_CHARS
 
 _OWN_FIELDS = ("model", "messages", "stream", "n")
+
+Number = TypeVar("Number", int, float)
 
 
 def add_server_arguments(parser: argparse.ArgumentParser, *, short: bool = False) -> None:
@@ -136,6 +140,10 @@ def extra_body(text: str) -> dict[str, Any]:
     taken = [name for name in _OWN_FIELDS if name in fields]
     if taken:
         raise UsageError(f"--extra-body: {', '.join(taken)} cannot be set here")
+    for name in TOKEN_LIMITS:
+        limit = fields.get(name, 1)
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise UsageError(f"--extra-body: {name} must be a positive whole number or null")
     return fields
 
 
@@ -143,25 +151,20 @@ def _concurrency(text: str) -> int | None:
     return None if text == "auto" else _positive_int(text)
 
 
-def _positive_int(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
+def _number(kind: Callable[[str], Number], accepts: Callable[[Number], bool], words: str) -> Callable[[str], Number]:
+    def read(text: str) -> Number:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not accepts(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {words}")
+        return value
+
+    return read
 
 
-def _count(text: str) -> int:
-    if int(text) < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative")
-    return int(text)
-
-
-def _positive(text: str) -> float:
-    if not 0 < float(text) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return float(text)
-
-
-def _not_negative(text: str) -> float:
-    if not 0 <= float(text) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is negative or no number")
-    return float(text)
+_positive_int = _number(int, lambda value: value > 0, "a positive whole number")
+_count = _number(int, lambda value: value >= 0, "a whole number from 0 on")
+_positive = _number(float, lambda value: 0 < value < math.inf, "a positive number")
+_not_negative = _number(float, lambda value: 0 <= value < math.inf, "a number from 0 on")

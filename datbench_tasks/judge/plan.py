@@ -11,8 +11,7 @@ from typing import IO
 
 from datbench_tasks.judge.accounting import Prices, estimate_tokens
 from datbench_tasks.judge.answers import Answer, read_verdict
-from datbench_tasks.judge.endpoints import TOKEN_LIMITS
-from datbench_tasks.judge.journal import Journal
+from datbench_tasks.judge.endpoints import TOKEN_LIMITS, token_limit
 from datbench_tasks.judge.requests import (
     MAX_ANSWER_CHARS,
     JudgeIdentity,
@@ -132,12 +131,13 @@ class Plan:
             self._spool.seek(offset)
             yield JudgeRequest(*json.loads(self._spool.read(length)))
 
-    def describe(self, max_tokens: int, prices: Prices) -> str:
+    def describe(self, identity: JudgeIdentity, prices: Prices) -> str:
         """One line: what would be sent and what it would cost."""
-        out = len(self) * max_tokens
+        out = len(self) * (token_limit(identity.parameters) or 0)
+        bound = f", at most {out:,} out but for repeats of empty answers" if out else ""
         return (
             f"{self.pending:,} samples wait for a verdict: {self.answered:,} are answered in the journal, "
-            f"{len(self):,} requests to send, about {self.tokens:,} tokens in, at most {out:,} out"
+            f"{len(self):,} requests to send, about {self.tokens:,} tokens in{bound}"
             f"{prices.describe(self.tokens, out)}"
         )
 
@@ -148,8 +148,3 @@ def pending_samples(run: Run) -> Iterator[Sample]:
         for sample in iter_samples(task_run):
             if sample.record.get("pending"):
                 yield sample
-
-
-def look_up_in(journal: Journal | None) -> Callable[[str], Answer | None]:
-    """How a plan finds answers: in the journal, or nowhere when there is none yet."""
-    return (lambda key: None) if journal is None else journal.get

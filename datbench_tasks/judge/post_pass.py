@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from datbench.jsonio import write_json
-from datbench_tasks.errors import IncompleteError, InputError, UsageError
+from datbench_tasks.errors import IncompleteError, InputError, RefusedError, UsageError
 from datbench_tasks.judge.accounting import Prices, Progress, Totals
 from datbench_tasks.judge.answers import read_verdict
 from datbench_tasks.judge.client import Show, ask_all
@@ -21,10 +21,11 @@ from datbench_tasks.judge.concurrency import Limits
 from datbench_tasks.judge.endpoints import Endpoints
 from datbench_tasks.judge.journal import Journal
 from datbench_tasks.judge.judged_files import Verdicts, judged_record, write_judged_run
-from datbench_tasks.judge.plan import Plan, Selection, Wording, look_up_in, pending_samples
+from datbench_tasks.judge.plan import Plan, Selection, Wording
 from datbench_tasks.judge.requests import JudgeIdentity, JudgeRequest
 from datbench_tasks.reporting.signature import publishable
 from datbench_tasks.run_directory import JUDGE_FOLDER, Run
+from datbench_tasks.run_samples import iter_records
 from datbench_tasks.sample_logs import Sample
 
 SCHEMA = 1
@@ -65,6 +66,9 @@ class Settings:
         tag: name of the pass; a folder below RUN/judge.
         journal: another place for the journal, such as one that several runs share.
         strict: any sample without a verdict is an error, and no judged run is written.
+
+    Raises:
+        UsageError: the tag is no safe folder name.
     """
 
     tag: str
@@ -74,31 +78,35 @@ class Settings:
     prices: Prices = field(default_factory=Prices)
     strict: bool = False
 
-    def folder(self, run: Run) -> Path:
-        """Where the pass lives."""
-        return run.directory / JUDGE_FOLDER / self.tag
+    def __post_init__(self) -> None:
+        if self.tag != safe_tag(self.tag):
+            raise UsageError(f"--tag {self.tag!r}: use ASCII letters, digits and ._- ({safe_tag(self.tag)})")
 
-    def journal_path(self, run: Run) -> Path:
+    def folder(self, directory: Path) -> Path:
+        """Where the pass over the run in ``directory`` lives."""
+        return directory / JUDGE_FOLDER / self.tag
+
+    def journal_path(self, directory: Path) -> Path:
         """Where its journal lives."""
-        return self.journal or self.folder(run) / "journal.jsonl"
+        return self.journal or self.folder(directory) / "journal.jsonl"
 
 
 def safe_tag(name: str) -> str:
     """A folder name made of a model's name: ASCII letters, digits, ``._-``, at most 80 characters."""
-    return _UNSAFE.sub("_", name).strip("._")[:80] or "judge"
+    return _UNSAFE.sub("_", name).strip("._")[:80].rstrip("._") or "judge"
 
 
-def dry_run(run: Run, identity: JudgeIdentity, settings: Settings, max_tokens: int) -> None:
+def dry_run(run: Run, identity: JudgeIdentity, settings: Settings) -> None:
     """Print what a pass would send; writes nothing and sends nothing."""
-    path = settings.journal_path(run)
+    path = settings.journal_path(run.directory)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path)) if path.exists() else None
         plan = stack.enter_context(Plan(run))
-        plan.fill(identity, settings.wording, look_up_in(journal), settings.selection)
-        print(plan.describe(max_tokens, settings.prices))
+        plan.fill(identity, settings.wording, journal.get if journal else lambda key: None, settings.selection)
+        print(plan.describe(identity, settings.prices))
 
 
-def judge_run(run: Run, backend: Backend, settings: Settings, max_tokens: int) -> Verdicts:
+def judge_run(run: Run, backend: Backend, settings: Settings) -> Verdicts:
     """Ask for every pending verdict and write the judged run.
 
     Raises:
@@ -107,10 +115,10 @@ def judge_run(run: Run, backend: Backend, settings: Settings, max_tokens: int) -
         IncompleteError: ``strict``, and a verdict is missing or unparsed.
         KeyboardInterrupt: after saying how to go on.
     """
-    check_tag(run, backend.identity, settings)
-    with Journal(settings.journal_path(run)) as journal, Plan(run) as plan:
+    check_tag(run.directory, backend.identity, settings)
+    with Journal(settings.journal_path(run.directory)) as journal, Plan(run) as plan:
         plan.fill(backend.identity, settings.wording, journal.get, settings.selection)
-        _say(plan.describe(max_tokens, settings.prices))
+        _say(plan.describe(backend.identity, settings.prices))
         if journal.unreadable_lines:
             _say(f"{journal.path}: {journal.unreadable_lines} unreadable lines passed over")
         totals = Totals()
@@ -118,13 +126,24 @@ def judge_run(run: Run, backend: Backend, settings: Settings, max_tokens: int) -
             try:
                 with Progress(len(plan)) as progress:
                     totals = backend.ask(plan.requests(), journal, progress.show)
-            except KeyboardInterrupt:
-                _say(f"stopped; {len(journal):,} answers are safe in {journal.path}; the same command goes on")
+            except (KeyboardInterrupt, RefusedError):
+                kept = f"stopped; {len(journal):,} answers are safe in {journal.path}"
+                how = "goes on" if not settings.selection.refresh else "goes on without --refresh, with it begins anew"
+                _say(f"{kept}; datbench-tasks judge {run.directory} with the same options {how}")
                 raise
-        return finish(run, backend.identity, settings, journal, totals)
+            _say(totals.describe(settings.prices))
+        return finish(run, backend.identity, settings, journal, Accounts(totals, journal.totals(plan.keys)))
 
 
-def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journal, totals: Totals) -> Verdicts:
+@dataclass(frozen=True)
+class Accounts:
+    """What this command took, and what the whole pass took, earlier commands included."""
+
+    now: Totals
+    all: Totals
+
+
+def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journal, accounts: Accounts) -> Verdicts:
     """Apply what the journal holds, write the judged run and ``judge.json``, and print the outcome.
 
     Raises:
@@ -134,19 +153,20 @@ def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journ
     def judge(sample: Sample) -> dict[str, Any]:
         return judge_value(sample, identity, settings, journal)
 
+    if accounts.all.requests > accounts.now.requests:
+        _say(f"the whole pass so far: {accounts.all.describe_spent(settings.prices)}")
     if settings.strict:
         _refuse_unscored(run, settings, judge)
-    folder = settings.folder(run)
+    folder = settings.folder(run.directory)
     verdicts = write_judged_run(run, folder, judge)
     write_json(folder / ABOUT, {
         **about(identity, settings),
         "verdicts": dict(verdicts.counts),
         "accuracy_bounds": verdicts.bounds,
         "unscored": verdicts.unscored,
-        "accounting": totals.as_dict(settings.prices),
+        "accounting": accounts.now.as_dict(settings.prices),
+        "spent": accounts.all.spent(settings.prices),
     })  # fmt: skip
-    if totals.requests:
-        _say(totals.describe(settings.prices))
     _say(describe(verdicts))
     return verdicts
 
@@ -187,13 +207,13 @@ def about(identity: JudgeIdentity, settings: Settings) -> dict[str, Any]:
     }
 
 
-def read_about(run: Run, tag: str) -> tuple[JudgeIdentity, Wording] | None:
-    """The judge and the wording of a pass that was begun, None if there is none of this tag.
+def read_about(folder: Path) -> tuple[JudgeIdentity, Wording] | None:
+    """The judge and the wording of the pass in a folder, None if none was begun there.
 
     Raises:
         InputError: the file is not one that we write.
     """
-    path = run.directory / JUDGE_FOLDER / tag / ABOUT
+    path = folder / ABOUT
     if not path.is_file():
         return None
     try:
@@ -204,15 +224,13 @@ def read_about(run: Run, tag: str) -> tuple[JudgeIdentity, Wording] | None:
         raise InputError(f"{path}: not a file of ours ({fault}); remove it, or choose another --tag") from fault
 
 
-def check_tag(run: Run, identity: JudgeIdentity, settings: Settings) -> None:
+def check_tag(directory: Path, identity: JudgeIdentity, settings: Settings) -> None:
     """Refuse to mix two judges under one tag.
 
     Raises:
-        UsageError: the tag is no safe folder name, or is another judge's.
+        UsageError: the tag is another judge's.
     """
-    if settings.tag != safe_tag(settings.tag):
-        raise UsageError(f"--tag {settings.tag!r}: use ASCII letters, digits and ._- ({safe_tag(settings.tag)})")
-    earlier = read_about(run, settings.tag)
+    earlier = read_about(settings.folder(directory))
     if earlier and (earlier[0].model, earlier[0].kind) != (identity.model, identity.kind):
         raise UsageError(
             f"--tag {settings.tag}: holds the verdicts of {earlier[0].model} ({earlier[0].kind}), not of "
@@ -235,12 +253,12 @@ def describe(verdicts: Verdicts) -> str:
 
 def _refuse_unscored(run: Run, settings: Settings, judge: Any) -> None:
     verdicts = Verdicts()
-    for sample in pending_samples(run):
+    for _, sample in iter_records(run):
         verdicts.note(judged_record(sample, judge))
     if verdicts.unscored:
         raise IncompleteError(
             f"--strict: not every sample has a verdict\n{describe(verdicts)}\n"
-            f"ask again with the same command; {settings.journal_path(run)} keeps what there is"
+            f"ask again with datbench-tasks judge; {settings.journal_path(run.directory)} keeps what there is"
         )
 
 

@@ -19,6 +19,7 @@ def test_totals_count_answers_failures_and_tokens():
     totals.note(Answer(KEY, failure="timeout", prompt_tokens=3))
     totals.note(Answer(KEY, raw="y"))
     assert (totals.answered, totals.failed, totals.prompt_tokens, totals.completion_tokens) == (2, 1, 8, 2)
+    assert (totals.requests, totals.without_usage) == (3, 1)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +51,10 @@ def test_a_terminal_gets_a_bar_that_counts_failures_as_done():
     stream, totals = Terminal(), Totals(requests=9, retries=3, answered=6, failed=1)
     with Progress(10, stream) as progress:
         progress.show(totals, 4)
+        totals.last_fault = "HTTP 429"
         progress.show(totals, 2)
-    assert "7/10" in stream.getvalue() and "in flight 2, retries 3" in stream.getvalue()
+    assert "7/10" in stream.getvalue()
+    assert "in flight 2, retries 3 (last: HTTP 429)" in stream.getvalue()
 
 
 def test_a_file_gets_a_line_now_and_then(monkeypatch):

@@ -61,6 +61,7 @@ def test_bodies_that_are_no_completions(body, reason):
         ({"content": "answer: true"}, "answer: true"),
         ({"content": None, "reasoning_content": "answer: true"}, ""),
         ({"content": [{"type": "text", "text": "answer: "}, {"type": "text", "text": "true"}, 3]}, "answer: true"),
+        ({"content": [{"type": "reasoning", "text": "answer: false"}, {"text": "true"}]}, "true"),
         ({"content": 7}, ""),
         ({"role": "assistant"}, ""),
     ],
@@ -70,8 +71,8 @@ def test_content_forms(message, raw):
 
 
 def test_usage_that_is_no_usage_is_left_out():
-    body = completion({"content": "x"}, finish_reason=5) | {"usage": {"prompt_tokens": "9", "completion_tokens": True}}
-    answer = read_completion(KEY, body)
+    usage = {"prompt_tokens": 10**4000, "completion_tokens": True}
+    answer = read_completion(KEY, completion({"content": "x"}, finish_reason=5) | {"usage": usage})
     assert (answer.prompt_tokens, answer.completion_tokens, answer.finish_reason) == (None, None, None)
 
 

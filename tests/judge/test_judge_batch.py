@@ -93,6 +93,37 @@ def test_results_in_several_files_and_twice_and_in_part(make_run, tmp_path, caps
     assert take(run, one, two) == 0
 
 
+def test_what_a_batch_took_is_counted_once_however_often_it_is_imported(make_run, tmp_path, capsys):
+    run = make_run(COUNT)
+    export(run, tmp_path / "out")
+    results = [result(line) for line in requests_in(tmp_path / "out")]
+    files = [write_results(tmp_path / "one.jsonl", results[:10]), write_results(tmp_path / "two.jsonl", results)]
+    take(run, files[0])
+    export(run, tmp_path / "rest")
+    for _ in range(2):
+        assert main(["judge", "import", str(run), *map(str, files), "--tag", TAG, "--price-in", "10"]) == 0
+    spent = json.loads((run / "judge" / TAG / "judge.json").read_text())["spent"]
+    assert (spent["requests"], spent["prompt_tokens"], spent["cost"]) == (JUDGED, 10 * JUDGED, JUDGED / 1e4)
+    assert "240 tokens in, 48 out, estimated cost 0.0024" in capsys.readouterr().err
+
+
+def test_requests_given_for_results_are_refused(make_run, tmp_path, capsys):
+    run = make_run(COUNT)
+    export(run, tmp_path / "out")
+    assert take(run, tmp_path / "out" / "requests_0001.jsonl") == 5
+    assert "line 1: not a line of batch results (a request and no result)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("other", [["--max-tokens", "99"], ["--system", "Be strict."], ["--max-answer-chars", "9"]])
+def test_a_batch_under_way_stays_importable(make_run, tmp_path, capsys, other):
+    run = make_run(COUNT)
+    export(run, tmp_path / "out")
+    assert export(run, tmp_path / "other", *other) == 2
+    assert "choose another --tag" in capsys.readouterr().err
+    results = [result(line) for line in requests_in(tmp_path / "out")]
+    assert take(run, write_results(tmp_path / "results.jsonl", results)) == 0
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

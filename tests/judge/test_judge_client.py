@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from support.chat_server import Call, ChatServer, Reply
 
-from datbench_tasks.errors import RefusedError
+from datbench_tasks.errors import RefusedError, UsageError
 from datbench_tasks.judge.accounting import Totals
 from datbench_tasks.judge.client import ask_all
 from datbench_tasks.judge.concurrency import Limits
@@ -60,6 +60,9 @@ HICCUPS: dict[str, list[Reply]] = {
     "JSON null": [Reply(body=b"null")],
     "200 with an error object": [Reply(body=b'{"error": {"message": "upstream", "code": 502}}')],
     "200 without choices": [Reply(body=b'{"choices": []}')],
+    "said to be gzip, and is not": [Reply(headers={"Content-Encoding": "gzip"})],
+    "in an encoding that nobody asked for": [Reply(headers={"Content-Encoding": "br"})],
+    "a header beyond all bounds": [Reply(headers={"X-Padding": "x" * 100_000})],
 }
 
 
@@ -101,6 +104,37 @@ def test_refusals_stop_at_once_with_address_status_and_words(journal, status):
     assert len(server.calls) == 1
 
 
+UNFIT = {
+    "OpenAI": (400, '{"error": {"message": "...", "code": "context_length_exceeded"}}', "prompt too long"),
+    "vLLM": (
+        400,
+        '{"message": "This model\'s maximum context length is 4096 tokens."}',
+        "prompt too long",
+    ),
+    "SGLang": (400, '{"message": "longer than the model\'s context length (4096 tokens)"}', "prompt too long"),
+    "llama.cpp": (400, '{"error": {"message": "exceeds the available context size"}}', "prompt too long"),
+    "TGI": (422, '{"error": "`inputs` must have less than 4095 tokens. Given: 5000"}', "prompt too long"),
+    "nginx": (413, "<html>413 Request Entity Too Large</html>", "prompt too long"),
+    "Azure": (400, '{"error": {"code": "content_filter", "message": "..."}}', "content filter"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+@pytest.mark.parametrize("unfit", [{0}, {7}, set(range(20))], ids=["the first", "one", "all"])
+def test_a_prompt_that_the_server_will_not_take_does_not_stop_the_others(journal, name, unfit):
+    status, body, reason = UNFIT[name]
+
+    def script(call: Call) -> Reply:
+        return Reply(status=status, body=body.encode()) if int(call.text.split()[1]) in unfit else Reply()
+
+    with ChatServer(script) as server:
+        totals = ask(journal, [server.base_url])
+        assert len(server.calls) == 20
+    expected = [f"HTTP {status}, {reason}" if number in unfit else "" for number in range(20)]
+    assert failures(journal, 20) == expected
+    assert (totals.answered, totals.failed) == (20 - len(unfit), len(unfit))
+
+
 def test_a_refusal_in_the_flood_keeps_what_is_in_flight(journal):
     def script(call: Call) -> Reply:
         return Reply(status=403, delay=0.05) if call.number == 8 else Reply(delay=0.2)
@@ -112,8 +146,9 @@ def test_a_refusal_in_the_flood_keeps_what_is_in_flight(journal):
 
 def test_a_redirect_is_not_followed(journal):
     reply = Reply(status=307, headers={"Location": "http://127.0.0.1:9/steal"})
-    with ChatServer(reply) as server, pytest.raises(RefusedError, match="HTTP 307"):
+    with ChatServer(reply) as server, pytest.raises(RefusedError, match="HTTP 307") as caught:
         ask(journal, [server.base_url], key=KEY)
+    assert "redirects to: http://127.0.0.1:9/steal" in str(caught.value)
 
 
 def test_quota_used_up_is_no_reason_to_go_on_asking(journal):
@@ -134,7 +169,7 @@ def test_nobody_listening_is_said_after_the_retries(journal):
 
 def test_a_server_that_breaks_for_good_ends_the_pass(journal):
     broken = ChatServer(lambda call: Reply(status=500 if call.number > 30 else 200))
-    with broken as server, pytest.raises(RefusedError, match=r"HTTP 500.*run the same command again"):
+    with broken as server, pytest.raises(RefusedError, match=r"HTTP 500.*ask again when the server is well"):
         ask(journal, [server.base_url], 2_000, Limits(retries=1, first_backoff=0.001))
     assert len(journal) == 31 and len(server.calls) < 500
 
@@ -143,6 +178,29 @@ def test_a_very_long_pause_ends_the_pass(journal):
     reply = Reply(status=429, headers={"Retry-After": "7200"})
     with ChatServer(reply) as server, pytest.raises(RefusedError, match="asks to wait 7,200 s"):
         ask(journal, [server.base_url])
+
+
+def test_a_very_long_pause_after_an_answer_costs_no_answer(journal):
+    spent = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "24h"}
+
+    def script(call: Call) -> Reply:
+        return Reply(headers=spent) if call.number < 5 else Reply(status=429, headers={"Retry-After": "86400"})
+
+    with ChatServer(script) as server, pytest.raises(RefusedError, match="asks to wait 86,400 s"):
+        ask(journal, [server.base_url])
+    assert len(journal) == 5
+
+
+def test_a_pause_of_no_length_is_no_reason_to_ask_at_once(journal):
+    arrivals: list[float] = []
+
+    def script(call: Call) -> Reply:
+        arrivals.append(time.monotonic())
+        return Reply(status=429, headers={"Retry-After": "0"}) if call.number == 0 else Reply()
+
+    with ChatServer(script) as server:
+        ask(journal, [server.base_url], 2, Limits(first_backoff=0.3))
+    assert arrivals[1] - arrivals[0] >= 0.3
 
 
 def test_retry_after_is_waited_for(journal):
@@ -242,6 +300,7 @@ def test_an_empty_answer_at_the_limit_is_asked_once_more(journal, replies, text,
     assert journal.get(make_requests(1)[0].key).raw == text
     assert [call.body["max_tokens"] for call in server.calls] == [16, 1024][:calls]
     assert totals.prompt_tokens == calls * (len("question 0") // 4)
+    assert totals.requests == journal.get(make_requests(1)[0].key).requests == calls
 
 
 def test_a_repeat_that_the_server_refuses_leaves_the_empty_answer_and_the_pass_goes_on(journal):
@@ -253,6 +312,18 @@ def test_a_repeat_that_the_server_refuses_leaves_the_empty_answer_and_the_pass_g
     with ChatServer(script) as server:
         totals = ask(journal, [server.base_url])
     assert totals.answered == 20 and journal.get(make_requests(20)[3].key).raw == ""
+    assert totals.requests == len(server.calls) == 21
+
+
+def test_a_repeat_that_is_too_long_for_the_server_leaves_the_empty_answer(journal):
+    def script(call: Call) -> Reply:
+        if call.body["max_tokens"] > 16:
+            return Reply("maximum context length is 1024 tokens", status=400)
+        return Reply("", finish_reason="length")
+
+    with ChatServer(script) as server:
+        totals = ask(journal, [server.base_url], 2)
+    assert (totals.answered, totals.failed) == (2, 0)
 
 
 def test_body_holds_model_messages_and_parameters_only(journal):
@@ -326,6 +397,40 @@ def test_a_key_in_an_answer_is_masked(journal):
     with ChatServer(Reply(f"answer: true, {KEY}")) as server:
         ask(journal, [server.base_url], 2, key=KEY)
     assert KEY not in journal.path.read_text() and "answer: true, ***" in journal.path.read_text()
+
+
+@pytest.mark.parametrize("key", ["a", "true", "EMPTY"])
+def test_a_placeholder_for_a_key_blots_out_no_verdict(journal, key):
+    with ChatServer(Reply("answer: true")) as server:
+        ask(journal, [server.base_url], 1, key=key)
+    assert journal.get(make_requests(1)[0].key).raw == "answer: true"
+
+
+def test_a_proxy_of_the_environment_is_used(journal, monkeypatch):
+    monkeypatch.delenv("no_proxy", raising=False)
+    with ChatServer() as proxy:
+        for address in (proxy.address, proxy.address.removeprefix("http://")):
+            monkeypatch.setenv("http_proxy", address)
+            ask(journal, ["http://judge.invalid/v1"], 3)
+        assert {call.headers["Host"] for call in proxy.calls} == {"judge.invalid"}
+    assert len(journal) == 3
+
+
+def test_retries_are_shown_with_their_reason_before_there_is_any_answer(journal):
+    shown: list[tuple[int, str]] = []
+
+    def show(totals: Totals, in_flight: int) -> None:
+        shown.append((totals.retries, totals.last_fault))
+
+    with ChatServer([Reply(status=502), Reply(fault="reset"), Reply()]) as server:
+        ask_all(make_requests(1), Endpoints("judge", [server.base_url]), journal, QUICK, show)
+    assert shown[:2] == [(1, "HTTP 502"), (2, "connection broken (ServerDisconnectedError)")]
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70, "exa mple", "127.0.0.1.", "judge.invalid", "*"])
+def test_a_host_that_cannot_be_is_said(journal, host):
+    with pytest.raises((RefusedError, UsageError)):
+        ask(journal, [f"http://{host}:9/v1"], limits=Limits(retries=0))
 
 
 def test_requests_are_read_as_they_are_sent(journal):

@@ -36,6 +36,8 @@ def test_every_spelling_reaches_the_same_address(path):
         ("https://x.azure.com/openai/v1/", "https://x.azure.com/openai/v1/chat/completions"),
         ("https://g.com/v1beta/openai", "https://g.com/v1beta/openai/chat/completions"),
         ("https://proxy.org/llm", "https://proxy.org/llm/v1/chat/completions"),
+        ("https://proxy.org/qwen-v2/serve", "https://proxy.org/qwen-v2/serve/v1/chat/completions"),
+        ("https://gateway.org/v1/me/openai", "https://gateway.org/v1/me/openai/chat/completions"),
     ],
 )  # fmt: skip
 def test_base_paths_of_vendors(base, url):
@@ -96,6 +98,14 @@ def test_proxy_of_the_environment_unless_excepted(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert proxy_for("http://judge.example/v1") == "http://proxy:3128"
     assert proxy_for("http://127.0.0.1:8000/v1") is None
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "ftp://proxy"])
+def test_a_proxy_of_another_kind_is_refused_at_once(monkeypatch, proxy):
+    monkeypatch.setenv("https_proxy", proxy)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(UsageError, match=r"https_proxy.*judge\.example in no_proxy"):
+        Endpoints("m", ["https://judge.example/v1"])
 
 
 def test_extra_fields_override_and_remove_ours():

@@ -39,6 +39,9 @@ def test_an_empty_journal_leaves_no_trace_and_a_shared_folder_stays(tmp_path):
     with Journal(tmp_path / "new" / "j.jsonl"):
         pass
     assert list(tmp_path.iterdir()) == []
+    with Journal(tmp_path / "two" / "levels" / "j.jsonl"):
+        pass
+    assert list(tmp_path.iterdir()) == []
     (tmp_path / "kept").write_text("")
     with Journal(tmp_path / "j.jsonl"):
         pass
@@ -92,6 +95,9 @@ def test_a_torn_last_line_costs_that_line_only(tmp_path, cut):
         b"\xff\xfe\n",
         b"[" * 100_000 + b"\n",
         b'{"raw": "x"}\n',
+        b'{"key": "%s", "raw": null}\n' % KEYS[1].encode(),
+        b'{"key": "%s", "failure": 5}\n' % KEYS[1].encode(),
+        b'{"key": "%s", "prompt_tokens": "9"}\n' % KEYS[1].encode(),
         b"null\n",
     ],
 )

@@ -16,6 +16,7 @@ from support.chat_server import Call, ChatServer, Reply
 from support.judge_runs import judged_records, reading_judge
 
 from datbench_tasks.cli import main
+from datbench_tasks.judge.client import DRAIN_SECONDS
 from datbench_tasks.reporting import load_report
 from datbench_tasks.run_directory import open_run
 from datbench_tasks.run_samples import iter_records
@@ -99,6 +100,7 @@ def test_a_second_run_sends_nothing_and_writes_the_same(make_run):
         assert len(server.calls) == JUDGED
     assert judged_records(run, TAG) == first
     assert about(run)["accounting"]["requests"] == 0
+    assert about(run)["spent"]["requests"] == JUDGED
 
 
 def test_equal_prompts_are_asked_once(make_run):
@@ -177,12 +179,16 @@ def test_missing_and_unparsed_are_told_apart_and_bound_the_result(make_run, caps
     assert f"{verdict} ({reason}): 1: db_math_000006" in capsys.readouterr().err
 
 
-def test_strict_writes_no_judged_run(make_run, capsys):
+def test_strict_writes_no_judged_run_and_tells_the_same_numbers(make_run, capsys):
     run = make_run(COUNT)
     with ChatServer(Reply("hm")) as server:
         assert judge(run, server, "--strict", "--allow-missing") == 3
-    assert not list((run / "judge" / TAG).glob("*_samples_*"))
-    assert "unparsed (off-format): 24" in capsys.readouterr().err
+        assert not list((run / "judge" / TAG).glob("*_samples_*"))
+        strict = capsys.readouterr().err
+        assert judge(run, server) == 3
+    assert "unparsed (off-format): 24" in strict and "24 answers in" in strict
+    bounds = "accuracy over all samples: {:.2%}, or {:.2%} if".format(*about(run)["accuracy_bounds"])
+    assert bounds in strict and bounds in capsys.readouterr().err
 
 
 def test_failures_are_asked_again_unparsed_only_on_request(make_run):
@@ -219,6 +225,22 @@ def test_dry_run_counts_and_touches_nothing(make_run, capsys):
 
 
 @pytest.mark.parametrize(
+    ("options", "out"),
+    [
+        ([], f"at most {16 * JUDGED} out"),
+        (["--max-tokens", "5"], f"at most {5 * JUDGED} out"),
+        (["--extra-body", '{"max_completion_tokens": 1000}'], f"at most {1000 * JUDGED:,} out"),
+        (["--extra-body", '{"max_tokens": 7}'], f"at most {7 * JUDGED} out"),
+        (["--extra-body", '{"max_tokens": null}'], "tokens in, estimated cost 0.0"),
+    ],
+)
+def test_dry_run_counts_with_the_limit_that_is_sent(make_run, capsys, options, out):
+    with ChatServer() as server:
+        assert judge(make_run(COUNT), server, "--dry-run", "--price-out", "1", "--price-in", "1", *options) == 0
+    assert out in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("options", "same"),
     [
         (["--max-tokens", "1024"], True),
@@ -248,6 +270,49 @@ def test_accounting_adds_up(make_run, capsys):
     assert spent["cost"] == pytest.approx((2 * spent["prompt_tokens"] + 4 * spent["completion_tokens"]) / 1e6)
     assert (spent["requests"], spent["answered"], spent["failed"]) == (JUDGED, JUDGED, 0)
     assert "24 answers in" in capsys.readouterr().err
+    assert about(run)["spent"].items() <= spent.items()
+
+
+def test_a_resumed_pass_tells_what_all_of_it_took(make_run, capsys):
+    run, undisturbed = make_run(COUNT, "resumed"), make_run(COUNT, "undisturbed")
+    prices = ["--price-in", "2", "--price-out", "4", "--concurrency", "1"]
+
+    def failing(call: Call) -> Reply:
+        return Reply("no", status=403) if call.number == 10 else reading_judge(call)
+
+    with ChatServer(reading_judge) as server:
+        judge(undisturbed, server, *prices)
+    with ChatServer(failing) as server:
+        assert judge(run, server, *prices) == 4
+        assert judge(run, server, *prices) == 0
+    assert about(run)["accounting"]["requests"] == JUDGED - 10
+    assert about(run)["spent"] == about(undisturbed)["spent"]
+    assert f"the whole pass so far: {JUDGED} requests" in capsys.readouterr().err
+
+
+def test_what_a_shared_journal_holds_for_others_is_not_counted(make_run, tmp_path):
+    shared = ["--journal", str(tmp_path / "shared.jsonl")]
+    with ChatServer(reading_judge) as server:
+        judge(make_run(COUNT, "one"), server, *shared)
+        judge(make_run(10, "two"), server, *shared)
+    assert (about(tmp_path / "two")["accounting"]["requests"], about(tmp_path / "two")["spent"]["requests"]) == (0, 8)
+
+
+def test_asking_again_is_counted(make_run):
+    run = make_run(COUNT)
+    with ChatServer([Reply(status=500)] * 2 + [Reply()]) as server:
+        judge(run, server)
+        judge(run, server, "--refresh")
+        assert about(run)["spent"]["requests"] == len(server.calls) == 2 * JUDGED + 2
+
+
+def test_a_server_without_usage_makes_no_cost_of_nothing(make_run, capsys):
+    run = make_run(COUNT)
+    body = json.dumps({"choices": [{"message": {"content": "true"}}]}).encode()
+    with ChatServer(Reply(body=body)) as server:
+        judge(run, server, "--price-in", "2")
+    assert "0 tokens in, 0 out (unknown for 24 answers)" in capsys.readouterr().err
+    assert about(run)["spent"]["without_usage"] == JUDGED
 
 
 def test_two_judges_stay_side_by_side_and_do_not_mix(make_run, capsys):
@@ -272,6 +337,12 @@ def test_tags_are_folder_names(make_run, tag, tmp_path):
     assert status == 0 or sorted(tmp_path.rglob("*")) == before
 
 
+def test_the_name_of_any_model_makes_a_tag(make_run):
+    run, name = make_run(5), "m" * 79 + ".5/instruct"
+    with ChatServer() as server:
+        assert main(["judge", str(run), "--judge-model", name, "--judge-base-url", server.base_url]) == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -288,7 +359,12 @@ def test_tags_are_folder_names(make_run, tag, tmp_path):
             ["--judge-model", "m", "--judge-base-url", "http://h", "--api-key-env", "NOT_SET_ANYWHERE"],
             "NOT_SET_ANYWHERE",
         ),
+        (
+            ["--judge-model", "m", "--judge-base-url", "http://h", "--extra-body", '{"max_tokens": "9"}'],
+            "max_tokens must",
+        ),
         (["--local-model", "/no/such", "--judge-model", "m"], "--local-model goes without"),
+        (["--judge-model", "m", "--judge-base-url", "http://h", "--out", "x"], "--out is for judge export"),
     ],
 )
 def test_usage_errors_name_the_option(make_run, capsys, options, words):
@@ -307,7 +383,7 @@ def test_a_refusal_is_status_4_and_leaves_no_judged_run(make_run, capsys, monkey
     assert "HTTP 401" in printed.err and "--api-key-env" in printed.err
     everything = printed.out + printed.err + "".join(p.read_text() for p in run.rglob("*") if p.is_file())
     assert "sk-marked-4711" not in everything
-    assert not list((run / "judge").iterdir()), "a pass without any answer leaves no tag behind"
+    assert not (run / "judge").exists(), "a pass without any answer leaves nothing behind"
 
 
 def test_key_is_in_no_file_and_no_output_of_a_good_pass(make_run, capsys, monkeypatch):
@@ -370,12 +446,38 @@ def test_interrupting_saves_what_is_done_and_says_how_to_go_on(make_run):
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
         assert child.returncode == 130
-        assert "the same command goes on" in errors and "Traceback" not in errors
+        assert f"datbench-tasks judge {run} with the same options goes on" in errors and "Traceback" not in errors
         saved = len(journaled(run))
-        assert saved >= 30
-        asked = len(server.calls)
+        assert saved == len(server.calls), "what was in flight is paid for, so it is waited for"
         assert judge(run, server) == 0
-    assert len(server.calls) - asked == 200 - saved
+    assert len(server.calls) == 200
+
+
+def test_a_second_interrupt_waits_for_nobody(make_run):
+    run = make_run(50)
+    with ChatServer(lambda call: Reply(fault="hang" if call.number > 10 else None)) as server:
+        child = subprocess.Popen(command(run, server), stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: len(server.calls) > 15)
+        child.send_signal(signal.SIGINT)
+        for line in child.stderr:
+            if "in flight" in line:
+                break
+        started = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+        assert time.monotonic() - started < DRAIN_SECONDS / 2
+    assert child.returncode == 130 and "11 answers are safe" in errors and "Traceback" not in errors
+
+
+def test_an_interrupted_refresh_does_not_claim_to_go_on(make_run):
+    run = make_run(50)
+    with ChatServer(lambda call: Reply(delay=0.02 if call.number >= 40 else 0)) as server:
+        judge(run, server)
+        child = subprocess.Popen(command(run, server, "--refresh"), stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: len(server.calls) > 45)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    assert "goes on without --refresh, with it begins anew" in errors
 
 
 def test_two_processes_on_one_journal(make_run):
