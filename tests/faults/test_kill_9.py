@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 from support.chat_server import Call, ChatServer, Reply
@@ -16,6 +15,7 @@ from support.commands import start_command, wait_until
 from support.judge_runs import DATE, judged_records, make_judge_run, reading_judge
 
 from datbench_tasks.cli import main
+from datbench_tasks.judge.requests import JudgeIdentity
 
 TAG = "acme_judge"
 SAMPLES = 400
@@ -23,8 +23,9 @@ JUDGED = 320
 IN_FLIGHT = 8
 WHILE_ASKING = 12
 WHILE_WRITING = 8
+NEVER = 10**6
 
-# Ends itself by SIGKILL at the n-th time that a file below the run is opened, made or moved.
+# Ends itself by SIGKILL at the n-th time that a file below the run is opened, made or moved; else says how often.
 _KILLED_AT_FILE = """
 import os, signal, sys
 run, left = sys.argv[1], int(sys.argv[2])
@@ -36,7 +37,9 @@ def watch(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(watch)
 from datbench_tasks.cli import main
-sys.exit(main(sys.argv[3:]))
+status = main(sys.argv[3:])
+print(int(sys.argv[2]) - left)
+sys.exit(status)
 """
 
 
@@ -55,15 +58,31 @@ def journaled(run: Path) -> set[str]:
     return {json.loads(line)["key"] for line in lines if line.endswith(b"\n")}
 
 
-def asked_or_ended(server: ChatServer, calls: int, child: subprocess.Popen[bytes]) -> bool:
-    return len(server.calls) >= calls or child.poll() is not None
+def key_of(call: Call) -> str:
+    parameters = {name: value for name, value in call.body.items() if name not in ("model", "messages")}
+    return JudgeIdentity(call.body["model"], "chat", parameters).key(call.body["messages"])
 
 
-def totals(run: Path) -> tuple[bytes, bytes, dict]:
+def kill_after(calls: int, run: Path, server: ChatServer) -> None:
+    """Start the pass and kill it once the server has been asked so many times more."""
+    until = len(server.calls) + calls
+    child = start_command(*arguments(run, server))
+    wait_until(lambda: len(server.calls) >= until or child.poll() is not None)
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+
+
+def kill_at_file(number: int, run: Path, server: ChatServer) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", _KILLED_AT_FILE, str(run), str(number), *arguments(run, server)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def totals(run: Path) -> tuple[bytes, bytes, dict, dict]:
     folder = run / "judge" / TAG
     about = json.loads((folder / "judge.json").read_text("utf-8"))
     results = (folder / f"{DATE}_results.json").read_bytes()
-    return results, (folder / f"{DATE}_samples_datbench_math.jsonl").read_bytes(), about["verdicts"]
+    judged = (folder / f"{DATE}_samples_datbench_math.jsonl").read_bytes()
+    return results, judged, about["verdicts"], about["spent"]
 
 
 def test_20_kills_cost_no_verdict_and_change_no_number(tmp_path: Path) -> None:
@@ -71,24 +90,23 @@ def test_20_kills_cost_no_verdict_and_change_no_number(tmp_path: Path) -> None:
     draw = random.Random(20)
     with ChatServer(script) as server:
         assert main(arguments(undisturbed, server)) == 0
+        # With nothing to ask the pass opens the log, the lock, the journal, the spool and the files of the judged run.
+        touched = int(kill_at_file(NEVER, undisturbed, server).stdout.split()[-1])
         server.calls.clear()
-        kills = 0
-        for at in sorted(draw.sample(range(1, JUDGED), WHILE_ASKING)):
-            child = start_command(*arguments(run, server))
-            calls = at + kills * IN_FLIGHT
-            wait_until(partial(asked_or_ended, server, calls, child))
-            child.send_signal(signal.SIGKILL)
-            kills += child.wait() == -signal.SIGKILL
-            assert len(journaled(run)) >= len(server.calls) - kills * IN_FLIGHT
-        # The pass itself touches a dozen files: the log, the lock, the journal, the spool, the judged run.
-        for at in range(1, WHILE_WRITING + 1):
-            command = [sys.executable, "-c", _KILLED_AT_FILE, str(run), str(2 * at), *arguments(run, server)]
-            kills += subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
-        assert kills >= WHILE_ASKING + WHILE_WRITING // 2
+        for left in range(WHILE_ASKING, 0, -1):
+            kept, before = journaled(run), len(server.calls)
+            kill_after(draw.randint(1, 2 * (JUDGED - len(kept)) // (left + 1)), run, server)
+            asked = {key_of(call) for call in server.calls[before:]}
+            assert not asked & kept, "what is in the journal is not paid for again"
+            assert len(asked - journaled(run)) <= IN_FLIGHT, "nothing but what was in flight is lost"
+        for number in draw.sample(range(1, touched + 1), WHILE_WRITING):
+            kept, before = journaled(run), len(server.calls)
+            assert kill_at_file(number, run, server).returncode == -signal.SIGKILL
+            assert not {key_of(call) for call in server.calls[before:]} & kept
         assert main(arguments(run, server)) == 0
-        asked = Counter(call.text for call in server.calls)
-    assert len(asked) == len(journaled(run)) == JUDGED
-    assert sum(asked.values()) - JUDGED <= kills * IN_FLIGHT
+        calls = Counter(map(key_of, server.calls))
+    assert set(calls) == journaled(run) and len(calls) == JUDGED
+    assert calls.total() - JUDGED <= WHILE_ASKING * IN_FLIGHT
     assert judged_records(run, TAG) == judged_records(undisturbed, TAG)
     assert totals(run) == totals(undisturbed)
 
