@@ -117,7 +117,7 @@ def host_that_writes(date: str, seed: int = 0):
 
 
 def evaluate(output: Path) -> None:
-    eval_command.run_host(["--output_path", str(output)], output, ["datbench_math"])
+    eval_command.run_host(["--output_path", str(output)], output)
 
 
 def test_eval_knows_fresh_files_although_the_clock_was_set_back(
