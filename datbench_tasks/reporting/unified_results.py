@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,16 @@ def load_unified(paths: Sequence[Path]) -> Report:
     Rows are paired by their column ``id``, else by position.
 
     Raises:
-        InputError: not scored by the unified evaluator, unreadable, or perplexities, which are no accuracy.
+        InputError: not scored by the unified evaluator, unreadable, perplexities, which are no accuracy, or two tables
+            of one benchmark.
     """
-    report = assemble(", ".join(path.stem for path in paths), [_gather(path) for path in paths])
+    groups: dict[str, Gathered] = {}
+    for path in paths:
+        found = _gather(path)
+        if found.capability in groups:
+            raise InputError(f"{path}: a second table of {found.capability}; compare them with datbench-tasks compare")
+        groups[found.capability] = found
+    report = assemble(", ".join(path.stem for path in paths), [groups[name] for name in sorted(groups)])
     return replace(report, directories=tuple(map(str, paths)), origins=tuple(map(str, paths)))
 
 
@@ -50,7 +58,7 @@ def _gather(path: Path) -> Gathered:
     for number, row in enumerate(_rows(path)):
         row_id = str(row["id"]) if row.get("id") is not None else f"row {number:08d}"
         if str(row["eval_valid"]).lower() == "true":
-            valid.append(_outcome(row_id, name, float(row["eval_score"])))
+            valid.append(_outcome(row_id, name, _score(path, number, row)))
         else:
             invalid.setdefault(str(row.get("eval_error") or "invalid"), []).append(row_id)
     if not valid:
@@ -76,6 +84,19 @@ def _gather(path: Path) -> Gathered:
             for error, ids in sorted(invalid.items())
         ),
     )
+
+
+def _score(path: Path, number: int, row: Mapping[str, Any]) -> float:
+    try:
+        score = float(row["eval_score"])
+    except (TypeError, ValueError):
+        score = math.nan
+    if not 0 <= score <= 1:
+        raise InputError(
+            f"{path}, row {number + 1}: eval_score is {row['eval_score']!r}, must be a number from 0 to 1; "
+            "score the table again with datbench-tasks unified"
+        )
+    return score
 
 
 def _outcome(row_id: str, name: str, score: float) -> Outcome:

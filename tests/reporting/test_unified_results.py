@@ -67,6 +67,12 @@ def test_another_metric_is_not_comparable(tmp_path, capsys):
     assert "generation" in capsys.readouterr().err
 
 
+def test_two_tables_of_one_benchmark_are_no_parts_of_a_run(tmp_path, capsys):
+    first, second = scored(tmp_path / "a", [True, False]), scored(tmp_path / "b", [True, True])
+    assert main(["report", str(first), str(second)]) == 5
+    assert f"{second}: a second table of bench; compare them with datbench-tasks compare" in capsys.readouterr().err
+
+
 def test_files_of_a_run_are_no_tables(tmp_path, capsys):
     run = make_run(tmp_path, samples=9, capabilities=["counting"])
     results = next(run.glob("*/*_results.json"))
@@ -94,6 +100,9 @@ def test_ids_pair_rows_where_there_are_any(tmp_path):
         ([{"question": "q"}], {}, "no column eval_valid; score it with datbench-tasks unified"),
         ([{"eval_valid": False, "eval_error": "e", "eval_score": None}], {}, "no valid row"),
         ([{"id": 1, "eval_valid": True, "eval_error": "", "eval_score": 1}] * 2, {}, "id 1 stands in several rows"),
+        ([{"eval_valid": True, "eval_error": "", "eval_score": "x"}], {}, "r.jsonl, row 1: eval_score is 'x', must"),
+        ([{"eval_valid": True, "eval_error": "", "eval_score": 2}], {}, "eval_score is 2, must be a number"),
+        ([{"eval_valid": True, "eval_error": "", "eval_score": None}], {}, "eval_score is None, must be a number"),
         ([{"eval_valid": True, "eval_error": "", "eval_score": 9}], {"type": "key1_text_score"}, "no accuracy"),
     ],
 )
