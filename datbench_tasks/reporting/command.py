@@ -58,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     first = args.runs[0]
     written = args.out or (first.with_suffix(".report.json") if first.is_file() else first / REPORT_FILE)
     write_official(written, report.to_dict(), map(result_text, report.results()))
-    other = None if args.against is None else load_report(args.against, dataset=args.dataset, progress=True)
+    other = None
+    if args.against is not None:
+        other = load_report(args.against, judge=args.judge, dataset=args.dataset, progress=True)
     if args.html:
         from datbench_tasks.reporting.images import image_source
         from datbench_tasks.reporting.page import write_page

@@ -8,8 +8,7 @@ sighted against its blind tasks.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,9 @@ from datbench.jsonio import dumps
 from datbench_tasks.errors import DONE, InputError, UsageError
 from datbench_tasks.reporting.capability_chart import percent, signed
 from datbench_tasks.reporting.command import add_reading_arguments
-from datbench_tasks.reporting.pairing import Comparison, Difference, compare_reports
-from datbench_tasks.reporting.report import Report, load_report
+from datbench_tasks.reporting.pairing import Comparison, Difference, compare_reports, doubts
+from datbench_tasks.reporting.report import Report, interval_note, load_report
 from datbench_tasks.reporting.report_tables import MACRO, POOLED, rate
-from datbench_tasks.reporting.signature import differences
 from datbench_tasks.reporting.tables import NOTHING, WRITERS, Table, as_csv
 
 EXAMPLE = "datbench-tasks compare runs/qwen runs/intern"
@@ -44,10 +42,10 @@ def run(args: argparse.Namespace) -> int:
     if len(args.runs) < 2:
         raise UsageError("compare needs two runs or more")
     reports = _load(args)
-    doubts = [text for other in reports[1:] for text in _doubts(reports[0], other)]
-    if doubts and not args.force:
-        raise InputError(f"these numbers are not comparable: {'; '.join(doubts)}. --force compares them all the same")
-    warnings = [f"! not comparable: {text}" for text in doubts]
+    found = _all_doubts(reports)
+    if found and not args.force:
+        raise InputError(f"these numbers are not comparable: {'; '.join(found)}. --force compares them all the same")
+    warnings = [f"! not comparable: {text}" for text in found]
     if len(reports) > 2:
         print(_render_models(reports, warnings, args.format), end="")
     else:
@@ -64,15 +62,19 @@ def _load(args: argparse.Namespace) -> list[Report]:
     ]
 
 
-def _doubts(first: Report, second: Report) -> list[str]:
-    """What makes two reports incomparable; that one of them is blind is meant."""
-    names = {group.name for group in first.capabilities}
-    common = [group.name for group in second.capabilities if group.name in names]
-    kinds = {first.signature["variant"], second.signature["variant"]}
-    return differences(first.signature, second.signature, common, ["variant"] if kinds == {"", "blind"} else [])
+def _all_doubts(reports: Sequence[Report]) -> list[str]:
+    """What speaks against comparing the first report with each of the others, which are named if they are several."""
+    first, *others = reports
+    _, *labels = _labels(reports)
+    return [
+        text if len(others) == 1 else f"{label}: {text}"
+        for label, other in zip(labels, others, strict=True)
+        for text in doubts(first, other)
+    ]
 
 
 def _render(comparison: Comparison, warnings: Sequence[str], form: str) -> str:
+    warnings = [*warnings, *_left_out(comparison)]
     if form == "csv":
         return as_csv([_values(comparison, found) for found in _all(comparison)])
     if form == "json":
@@ -81,11 +83,19 @@ def _render(comparison: Comparison, warnings: Sequence[str], form: str) -> str:
             "first": {"model": comparison.first.model, "signature": comparison.first.signature_line},
             "second": {"model": comparison.second.model, "signature": comparison.second.signature_line},
             "differences": [asdict(found) for found in _all(comparison)],
-            "warnings": list(warnings),
+            "warnings": warnings,
         }
         return dumps(content, indent=2) + "\n"
     notes = [*warnings, *_flip_notes(comparison), *_method_notes(comparison)]
     return WRITERS[form]([_table(comparison)], notes)
+
+
+def _left_out(comparison: Comparison) -> list[str]:
+    """The capabilities that the averages of the comparison lack."""
+    compared = {found.name for found in comparison.capabilities}
+    runs = (comparison.first, comparison.second)
+    names = sorted({group.name for report in runs for group in report.capabilities} - compared)
+    return [f"! not compared and not in the averages: {', '.join(names)}, without a pair of samples"] if names else []
 
 
 def _all(comparison: Comparison) -> tuple[Difference, ...]:
@@ -144,7 +154,9 @@ def _flip_notes(comparison: Comparison) -> list[str]:
 
 def _method_notes(comparison: Comparison) -> list[str]:
     return [
-        "p: exact McNemar where all scores are 0 or 1, else paired bootstrap; Holm over the capabilities compared",
+        interval_note(comparison.first.capabilities, "paired bootstrap resamples"),
+        "p: exact McNemar, sample by sample, where all scores are 0 or 1, else by the same resamples; Holm over the "
+        "capabilities compared",
         "pairs: samples pending in neither run, an unreadable verdict counting 0; --format json names all that flipped",
         *(f"signature of {side}: {report.signature_line}" for side, report in _sides(comparison)),
     ]
@@ -168,13 +180,14 @@ def _render_models(reports: Sequence[Report], warnings: Sequence[str], form: str
     names = sorted({group.name for report in reports for group in report.capabilities})
     accuracies = [{group.name: group.accuracy for group in report.capabilities} for report in reports]
     labels = _labels(reports)
+    warnings = [*warnings, *_cautions(reports, labels)]
     if form in ("csv", "json"):
         rows = [
             {"model": label, **{name: found.get(name) for name in names}, MACRO: report.macro_accuracy,
              POOLED: report.total.accuracy, "signature": report.signature_line}
             for label, report, found in zip(labels, reports, accuracies, strict=True)
         ]  # fmt: skip
-        return as_csv(rows) if form == "csv" else dumps({"models": rows, "warnings": list(warnings)}, indent=2) + "\n"
+        return as_csv(rows) if form == "csv" else dumps({"models": rows, "warnings": warnings}, indent=2) + "\n"
     cells = (
         (label, *map(rate, (*map(found.get, names), report.macro_accuracy, report.total.accuracy)))
         for label, report, found in zip(labels, reports, accuracies, strict=True)
@@ -184,10 +197,22 @@ def _render_models(reports: Sequence[Report], warnings: Sequence[str], form: str
     return WRITERS[form]([table], [*warnings, *signatures])
 
 
+def _cautions(reports: Sequence[Report], labels: Sequence[str]) -> Iterator[str]:
+    """What the cells of a table of models do not say."""
+    names = {group.name for report in reports for group in report.capabilities}
+    for label, report in zip(labels, reports, strict=True):
+        lacking = sorted(names - {group.name for group in report.capabilities})
+        if lacking:
+            yield f"! the averages of {label} are without {', '.join(lacking)}"
+        if report.total.pending:
+            yield f"! {label}: {report.total.pending:,} pending verdicts count as wrong"
+
+
 def _labels(reports: Sequence[Report]) -> list[str]:
-    """Names of the models, with the directories where one name stands for several runs."""
-    named = Counter(report.model for report in reports)
+    """Names of the models and of tasks other than the benchmark's, with the directories where that is not enough."""
+    kinds = [report.signature["variant"] for report in reports]
+    names = [f"{report.model}, {kind}" if kind else report.model for report, kind in zip(reports, kinds, strict=True)]
     return [
-        report.model if named[report.model] == 1 else f"{report.model} ({', '.join(report.directories)})"
-        for report in reports
+        name if names.count(name) == 1 else f"{name} ({', '.join(report.directories)})"
+        for report, name in zip(reports, names, strict=True)
     ]

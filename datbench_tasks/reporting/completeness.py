@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 DatasetSource = Literal["cached", "hub", "none"]
 
 _EDGE = 4096
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,30 @@ def expected_rows(task_config: Mapping[str, Any], source: DatasetSource) -> dict
 
 
 def load_dataset(task_config: Mapping[str, Any], source: DatasetSource) -> Any:
-    """The split that a task read, as a ``datasets.Dataset``; None if it is not at hand (see ``expected_rows``)."""
+    """The split that a task read, as a ``datasets.Dataset``; None if it is not at hand (see ``expected_rows``).
+
+    A commit that the config names is that commit or none: without the hub, ``datasets`` takes the newest in its cache.
+    """
     if source == "none" or not task_config.get("dataset_path"):
         return None
     try:
         with _offline() if source == "cached" else nullcontext():
-            return _load(task_config)
+            dataset = _load(task_config)
     except Exception:  # whatever the dataset library raises, the answer is: not at hand
         return None
+    revision = (task_config.get("dataset_kwargs") or {}).get("revision")
+    return dataset if not is_commit(revision) or _is_of(dataset, revision) else None
+
+
+def is_commit(revision: object) -> TypeGuard[str]:
+    """Whether a revision is a commit of the hub, which cannot move."""
+    return isinstance(revision, str) and _COMMIT.fullmatch(revision) is not None
+
+
+def _is_of(dataset: Any, commit: str) -> bool:
+    """Whether a dataset was read from a commit: its download records name it, or its cache folder does."""
+    places = [*(dataset.info.download_checksums or {}), *(entry["filename"] for entry in dataset.cache_files)]
+    return any(commit in place for place in places)
 
 
 @contextmanager
@@ -90,7 +108,7 @@ def _load(task_config: Mapping[str, Any]) -> Any:
 
 
 def _image_hashes(dataset: Any) -> Iterator[str]:
-    """A hash a row of the encoded image: its length, head, middle and tail, so that little of it is read."""
+    """A hash a row of the encoded image: its length, head, middle and tail, so that little is read; "" without one."""
     if "image" not in dataset.column_names:
         yield from ("" for _ in range(len(dataset)))
         return
@@ -99,7 +117,8 @@ def _image_hashes(dataset: Any) -> Iterator[str]:
         for position in range(len(chunk)):
             buffer = encoded[position].as_buffer()
             if buffer is None:
-                yield hashlib.sha256(str(paths[position].as_py()).encode()).hexdigest()
+                path = paths[position].as_py()
+                yield hashlib.sha256(path.encode()).hexdigest() if path else ""
                 continue
             content = memoryview(buffer)
             middle = len(content) // 2

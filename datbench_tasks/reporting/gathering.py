@@ -11,7 +11,7 @@ from typing import Any
 from datbench.report import SampleScore
 from datbench.summary import summarize
 from datbench_tasks.errors import InputError
-from datbench_tasks.reporting.completeness import DatasetSource, Problem, expected_rows, problem
+from datbench_tasks.reporting.completeness import DatasetSource, Problem, expected_rows, is_commit, problem
 from datbench_tasks.reporting.figures import DatasetFigures
 from datbench_tasks.reporting.official import sample_score
 from datbench_tasks.reporting.outcomes import Outcome, read_outcome
@@ -122,14 +122,16 @@ def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], obj
     Raises:
         InputError: unreadable input, or a sample that is in two parts.
     """
-    expected = expected_rows(task_config(parts[0].task_run), dataset)
+    expected: dict[str, str] | None = None
     collectors: dict[str, Collector] = {}
     seen: set[str] = set()
     for part in parts:
-        described: set[str] = set()
+        runs: dict[str, dict[str, Any]] = {}
         for sample in part.samples():
             tick()
             record = sample.record
+            if not seen:
+                expected = expected_rows(dataset_config(part.task_run, record.get("run") or {}), dataset)
             if record["id"] in seen:
                 raise InputError(
                     f"sample {record['id']} is in two of the runs, so they are not parts of one; "
@@ -138,10 +140,10 @@ def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], obj
             seen.add(record["id"])
             capability = record["capability"]
             collector = collectors.setdefault(capability, Collector(capability))
-            if capability not in described and record.get("run"):
-                described.add(capability)
-                collector.settings.append((capability, task_settings(part.task_run, record["run"])))
+            runs[capability] = runs.get(capability) or record.get("run") or {}
             collector.add(sample, (expected or {}).get(record["id"]))
+        for capability, run in runs.items():
+            collectors[capability].settings.append((capability, task_settings(part.task_run, run)))
     alone = len(collectors) == 1
     lacking = [row for row in expected or {} if row not in seen] if alone else []
     undeclared = max(0, _declared(parts) - len(seen)) if expected is None and alone else 0
@@ -163,6 +165,19 @@ def gather(parts: Sequence[Part], dataset: DatasetSource, tick: Callable[[], obj
 def task_config(task_run: TaskRun) -> dict[str, Any]:
     """The host's config of a task (dataset_path, dataset_kwargs, generation_kwargs, ...), {} if it is not known."""
     return (read_results(task_run).get("configs") or {}).get(task_run.task) or {}
+
+
+def dataset_config(task_run: TaskRun, run: Mapping[str, Any]) -> dict[str, Any]:
+    """The host's config of a task, its dataset at the commit that the run read: a branch may have moved since.
+
+    Args:
+        task_run: the task.
+        run: the ``run`` of its records.
+    """
+    config, commit = task_config(task_run), run.get("revision_resolved")
+    kwargs = config.get("dataset_kwargs") or {}
+    pinned = {**kwargs, "revision": commit}
+    return {**config, "dataset_kwargs": pinned} if "revision" in kwargs and is_commit(commit) else config
 
 
 def _datasets(outcomes: Sequence[Outcome], metrics: Mapping[str, dict[str, Any]]) -> tuple[DatasetFigures, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from datbench_tasks.reporting.completeness import DatasetSource, load_dataset
-from datbench_tasks.reporting.gathering import task_config
+from datbench_tasks.reporting.gathering import dataset_config
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -18,7 +18,8 @@ def image_source(report: Report, source: DatasetSource) -> Callable[[str], Image
     """A function from sample id to image; None if no dataset of the run is at hand."""
     places: dict[str, tuple[Any, int]] = {}
     for part in report.parts:
-        dataset = load_dataset(task_config(part.task_run), source)
+        run = report.runs.get(part.task_run.capability, {})
+        dataset = load_dataset(dataset_config(part.task_run, run), source)
         if dataset is not None and "image" in dataset.column_names:
             images = dataset.select_columns(["image"])
             ids = dataset.data.column("id").to_pylist()

@@ -71,6 +71,7 @@ def read_outcome(sample: Sample, image_key: str | None = None) -> Outcome:
     tokens = _output_tokens(sample.line)
     flags = frozenset(record.get("flags") or ())
     best = record.get("score_if_reformatted")
+    source_item = (record.get("source_info") or {}).get("original_idx")
     return Outcome(
         id=record["id"],
         capability=record["capability"],
@@ -85,7 +86,7 @@ def read_outcome(sample: Sample, image_key: str | None = None) -> Outcome:
         discrimination=_number(metrics.get("discrimination")),
         frontier=metrics.get("is_frontier"),
         circular=bool(record.get("is_circular")),
-        original_idx=str((record.get("source_info") or {}).get("original_idx") or ""),
+        original_idx="" if source_item is None else str(source_item),
         cluster=image_key or record.get("image_key"),
         lines=sample.lines,
     )

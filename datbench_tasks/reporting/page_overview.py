@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from datbench_tasks.reporting.capability_chart import ChartRow, Estimate, Picture, draw, percent, signed
 from datbench_tasks.reporting.figures import Figures
 from datbench_tasks.reporting.intervals import Interval
+from datbench_tasks.reporting.pairing import doubts
 from datbench_tasks.reporting.report import Report
 from datbench_tasks.reporting.report_tables import (
     MACRO,
@@ -20,7 +21,6 @@ from datbench_tasks.reporting.report_tables import (
     rates_table,
     span,
 )
-from datbench_tasks.reporting.signature import differences
 from datbench_tasks.reporting.tables import NOTHING, Table
 
 BROAD, SLIM = 760, 340
@@ -38,7 +38,10 @@ def overview(report: Report, other: Report | None) -> dict[str, Any]:
         "signatures": list(_signatures(report, other)),
         "headline": list(_headline(report)),
         "rates": list(_rates(report.total)),
-        "problems": [*(_incomparable(report, other) if other else ()), *(problem.text for problem in report.problems)],
+        "problems": [
+            *(problem.text for problem in report.problems),
+            *(_problems_of_second(report, other) if other else ()),
+        ],
         "notes": list(report.notes),
         "whole": ", ".join(report.directories),
         "sections": [
@@ -91,12 +94,15 @@ def _signatures(report: Report, other: Report | None) -> Iterator[dict[str, str]
         yield {"label": f"Second run, {other.model}", "text": other.signature_line}
 
 
-def _incomparable(report: Report, other: Report) -> Iterator[str]:
-    """What the signatures say against reading the two runs side by side."""
-    theirs = {figures.name for figures in other.capabilities}
-    shared = [figures.name for figures in report.capabilities if figures.name in theirs]
-    for difference in differences(report.signature, other.signature, shared):
-        yield f"not comparable with the second run: {difference}"
+def _problems_of_second(report: Report, other: Report) -> Iterator[str]:
+    """What speaks against reading the two runs side by side, and what the second one lacks."""
+    for doubt in doubts(report, other):
+        yield f"not comparable with the second run: {doubt}"
+    ours, theirs = ({figures.name for figures in run.capabilities} for run in (report, other))
+    if ours != theirs:
+        yield f"averages not comparable with the second run: only one has {', '.join(sorted(ours ^ theirs))}"
+    for problem in other.problems:
+        yield f"second run: {problem.text}"
 
 
 def _headline(report: Report) -> Iterator[dict[str, str]]:
@@ -111,7 +117,7 @@ def _rates(total: Figures) -> Iterator[dict[str, str]]:
     yield _count("Empty", total.empty, total.samples)
     yield _count("Failed requests", total.request_failed, total.samples)
     yield _count("Lost to formatting", total.lost_to_formatting, total.samples)
-    yield _count("Unscored", total.unscored, total.samples + total.missing)
+    yield _count("Unscored", total.unscored, total.expected)
     if total.unscored:
         yield {"label": "Unscored wrong – right", "value": span(total.bounds), "note": f"accuracy, {POOLED}"}
 

@@ -20,6 +20,7 @@ from datbench_tasks.reporting.intervals import (
 )
 from datbench_tasks.reporting.outcomes import Outcome
 from datbench_tasks.reporting.report import Report
+from datbench_tasks.reporting.signature import differences
 
 MCNEMAR, BOOTSTRAP = "McNemar", "bootstrap"
 
@@ -79,12 +80,27 @@ def compare_reports(first: Report, second: Report) -> Comparison:
     pairs, unpaired = _pairs(first, second)
     if not pairs:
         raise InputError(f"{_where(first)} and {_where(second)} have no scored sample in common")
-    seed = first.signature_hash + second.signature_hash
+    seed = "".join(sorted((first.signature_hash, second.signature_hash)))  # the same, whichever run comes first
     means = {name: _difference_means(found, seed_of(seed, name)) for name, found in pairs.items()}
     uncorrected = [_difference(name, found, unpaired[name], means[name]) for name, found in pairs.items()]
     corrected = holm({found.name: found.p_value for found in uncorrected})
     capabilities = tuple(replace(found, corrected=corrected[found.name]) for found in uncorrected)
     return Comparison(first, second, capabilities, *_averages(capabilities, means))
+
+
+def doubts(first: Report, second: Report) -> list[str]:
+    """What keeps two reports from being compared, one readable text each; that one of them is blind is meant.
+
+    The judge counts only where a capability that both have was judged.
+    """
+    theirs = {group.name: group for group in second.capabilities}
+    common = [(group, theirs[group.name]) for group in first.capabilities if group.name in theirs]
+    ignored = []
+    if {first.signature["variant"], second.signature["variant"]} == {"", "blind"}:
+        ignored.append("variant")
+    if not any(group.judge_samples for pair in common for group in pair):
+        ignored.append("judge")
+    return differences(first.signature, second.signature, [group.name for group, _ in common], ignored)
 
 
 def _pairs(first: Report, second: Report) -> tuple[dict[str, list[Pair]], dict[str, int]]:

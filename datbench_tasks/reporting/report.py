@@ -46,6 +46,8 @@ class Report:
         macro_accuracy, macro_interval: plain mean over the capabilities.
         summary: in the benchmark's own shape.
         outcomes: one a sample, by capability and id.
+        count_only: capabilities whose ids were not checked, since no dataset was at hand.
+        batched: capabilities whose model ran in batches (see ``Gathered``).
         problems: what keeps the run from complete.
         notes: what a reader must know to read the numbers.
     """
@@ -62,6 +64,8 @@ class Report:
     macro_interval: Interval | None
     summary: dict[str, Any]
     outcomes: tuple[Outcome, ...]
+    count_only: tuple[str, ...]
+    batched: tuple[str, ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
 
@@ -207,6 +211,8 @@ def assemble(model: str, groups: Sequence[Gathered]) -> Report:
         macro_interval=percentile_interval(np.mean(means, axis=0)),
         summary=merge_summaries([gathered.summary for gathered in groups], outcomes),
         outcomes=outcomes,
+        count_only=tuple(gathered.capability for gathered in groups if gathered.count_only),
+        batched=tuple(gathered.capability for gathered in groups if gathered.batched),
         problems=tuple(found for gathered in groups for found in gathered.problems),
         notes=tuple(_reading_notes(capabilities, total, groups)),
     )
@@ -255,12 +261,9 @@ def _judge(groups: Iterable[Gathered]) -> dict[str, str] | None:
 
 def _reading_notes(capabilities: Sequence[Figures], total: Figures, groups: Sequence[Gathered]) -> list[str]:
     """What a reader must know of how the numbers came about."""
-    clustered = [group.name for group in capabilities if group.clusters]
-    alone = [group.name for group in capabilities if not group.clusters]
-    how = "drawn by sample: nothing says which samples share an image"
-    if clustered:
-        how = "drawn by image or document" + (f", by sample in {', '.join(alone)}" if alone else "")
-    notes = [f"intervals: 95 %, {RESAMPLES:,} bootstrap resamples, {how}"]
+    notes = [interval_note(capabilities)]
+    if total.missing:
+        notes.append("accuracy leaves missing samples out; the range counts them as wrong, or as right")
     if total.pending:
         notes.append("accuracy counts pending verdicts as wrong; graded only, like the host's table, leaves them out")
     counted = [gathered.capability for gathered in groups if gathered.count_only]
@@ -272,6 +275,15 @@ def _reading_notes(capabilities: Sequence[Figures], total: Figures, groups: Sequ
         rotated = f"{total.circular_samples:,} rotated samples"
         notes.append(f"circular: {rotated} are counted one by one, since nothing says which belong together")
     return notes
+
+
+def interval_note(capabilities: Sequence[Figures], resamples: str = "bootstrap resamples") -> str:
+    """How intervals were made: by image or document where the samples of one are known."""
+    alone = [group.name for group in capabilities if not group.clusters]
+    how = "drawn by image or document" + (f", by sample in {', '.join(alone)}" if alone else "")
+    if len(alone) == len(capabilities):
+        how = "drawn by sample: nothing says which samples share an image"
+    return f"intervals: 95 %, {RESAMPLES:,} {resamples}, {how}"
 
 
 def _truncation_note(total: Figures, batched: bool) -> str:

@@ -156,8 +156,8 @@ def _accuracy_row(name: str, group: Figures) -> tuple[str, ...]:
 
 
 def _rates_row(name: str, group: Figures) -> tuple[str, ...]:
-    def share(count: int) -> str:
-        return rate(count / group.samples) if count and group.samples else NOTHING
+    def share(count: int, samples: int = group.samples) -> str:
+        return rate(count / samples) if count else NOTHING
 
     known = group.samples - group.truncation_unknown
     truncated = rate(group.truncated / known) if group.truncated else NOTHING
@@ -169,7 +169,7 @@ def _rates_row(name: str, group: Figures) -> tuple[str, ...]:
         share(group.lost_to_formatting),
         share(group.unclosed_reasoning),
         share(group.scorer_errors),
-        share(group.unscored),
+        share(group.unscored, group.expected),
         span(group.bounds) if group.unscored else NOTHING,
     )
 

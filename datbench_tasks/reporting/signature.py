@@ -65,7 +65,7 @@ def run_settings(run_fields: Mapping[str, Any]) -> Signature:
 
 
 def merge(settings: Iterable[tuple[str, Signature]], ids: Mapping[str, Sequence[str]], judge: Any) -> Signature:
-    """The signature of a report.
+    """The signature of a report. What a task does not say (None) is what the others say.
 
     Args:
         settings: (capability, settings) of each task.
@@ -79,8 +79,10 @@ def merge(settings: Iterable[tuple[str, Signature]], ids: Mapping[str, Sequence[
     by_capability: dict[str, dict[str, Any]] = {key: {} for key in BY_CAPABILITY}
     for capability, values in settings:
         for key in SHARED:
-            known = signature.setdefault(key, values[key])
-            if known != values[key]:
+            known = signature.get(key)
+            if known is None:
+                signature[key] = values[key]
+            elif values[key] not in (known, None):
                 raise InputError(
                     f"these tasks are not parts of one run: {key} is {known!r} and {values[key]!r}; "
                     "compare them with datbench-tasks compare"
@@ -148,7 +150,7 @@ def differences(
             where = "" if len(differing) == len(names) else f" of {', '.join(differing)}"
             values = (_shown(signature[key].get(differing[0])) for signature in (first, second))
             found.append(f"{_NAMES.get(key, key)}{where}: {' against '.join(values)}")
-    if first["judge"] != second["judge"]:
+    if "judge" not in skipped and first["judge"] != second["judge"]:
         found.append(f"judge: {_judge(first)} against {_judge(second)}")
     return found
 
@@ -174,10 +176,10 @@ def _says_something(value: Any) -> bool:
 
 
 def _limit(config: Mapping[str, Any]) -> str | None:
-    """Why the run is partial, None if it is not."""
-    asked = config.get("resolved_cli_args") or {}
+    """Why the run is partial, None if it is not. A limit of -1 is the host's word for all samples."""
+    asked, limit = config.get("resolved_cli_args") or {}, config.get("limit")
     values = {
-        "limit": config.get("limit"),
+        "limit": None if limit == -1 else limit,
         "offset": config.get("offset") or None,
         "repeats": asked.get("repeats") if (asked.get("repeats") or 1) > 1 else None,
     }

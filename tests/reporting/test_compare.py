@@ -75,6 +75,16 @@ def test_swapping_the_runs_swaps_the_signs(tmp_path):
     first, second = report_of(tmp_path / "a", [1.0, 1.0, 0.0]), report_of(tmp_path / "b", [0.0, 1.0, 0.0], seed=1)
     (there,), (back,) = (compare_reports(*pair).capabilities for pair in ((first, second), (second, first)))
     assert (there.difference, there.only_first) == (-back.difference, back.only_second)
+    assert there.interval == pytest.approx((-back.interval.high, -back.interval.low))
+
+
+def test_the_order_of_the_runs_moves_no_p_value(tmp_path):
+    first = report_of(tmp_path / "a", [0.9, 0.2, 0.7, 0.4, 0.8, 0.3, 0.9, 0.1])
+    second = report_of(tmp_path / "b", [0.5, 0.3, 0.6, 0.2, 0.7, 0.4, 0.3, 0.2], model="acme/other")
+    there, back = compare_reports(first, second), compare_reports(second, first)
+    assert there.capabilities[0].test == "bootstrap"
+    assert there.capabilities[0].p_value == back.capabilities[0].p_value
+    assert there.macro.p_value == back.macro.p_value
 
 
 def test_a_blind_run_gives_the_vision_delta_whichever_side_it_is_on(tmp_path, capsys):
@@ -96,6 +106,43 @@ def test_incomparable_runs_are_refused_with_what_differs(tmp_path, capsys):
     assert "not comparable: scorer: 1 against 0; sample ids: " in capsys.readouterr().err
     assert main([*arguments, "--force"]) == 0
     assert "! not comparable: scorer: 1 against 0" in capsys.readouterr().out
+
+
+def test_a_judge_matters_only_where_something_was_judged(tmp_path, capsys):
+    make_run(tmp_path / "a", samples=18, capabilities=["counting", "math"], judged=True)
+    make_run(tmp_path / "b", samples=9, capabilities=["counting"])
+    make_run(tmp_path / "c", samples=9, capabilities=["math"])
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--dataset", "none"]) == 0
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "c"), "--dataset", "none"]) == 5
+    assert "judge: acme/judge-30b#" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "latex"])
+def test_capabilities_without_a_pair_are_said_to_be_left_out(tmp_path, capsys, form):
+    make_run(tmp_path / "a", samples=18, capabilities=["counting", "spatial"])
+    make_run(tmp_path / "b", samples=9, capabilities=["counting"])
+    runs = [str(tmp_path / name) for name in "ab"]
+    assert main(["compare", *runs, "--dataset", "none", "--format", form]) == 0
+    assert "not compared and not in the averages: spatial" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_table_of_models_says_which_averages_stand_apart(tmp_path, capsys, form):
+    make_run(tmp_path / "a", samples=18, capabilities=["counting", "math"], model="a")
+    make_run(tmp_path / "b", samples=9, capabilities=["counting"], model="b")
+    make_run(tmp_path / "c", samples=9, capabilities=["counting"], model="c")
+    runs = [str(tmp_path / name) for name in "abc"]
+    assert main(["compare", *runs, "--dataset", "none", "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert "! the averages of b are without math" in printed
+    assert "! a: 3 pending verdicts count as wrong" in printed
+
+
+def test_of_several_runs_the_one_that_differs_is_named(tmp_path, capsys):
+    runs = [make_run(tmp_path / name, samples=9, capabilities=["counting"], model=name) for name in "ab"]
+    runs.append(make_run(tmp_path / "c", samples=9, capabilities=["counting"], model="c", scorer_version="0"))
+    assert main(["compare", *map(str, runs), "--dataset", "none"]) == 5
+    assert "not comparable: c: scorer: 1 against 0. --force" in capsys.readouterr().err
 
 
 def test_runs_without_a_common_sample(tmp_path):
@@ -131,7 +178,8 @@ def test_runs_of_one_model_are_told_apart_by_their_directories(tmp_path, capsys)
     ]
     assert main(["compare", *map(str, runs), "--dataset", "none"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"acme/vlm-7b ({run})" in printed for run in runs)
+    assert all(f"acme/vlm-7b ({run})" in printed for run in (runs[0], runs[2]))
+    assert "acme/vlm-7b, blind  " in printed
 
 
 def test_one_run_cannot_be_compared(tmp_path):

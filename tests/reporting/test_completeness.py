@@ -83,6 +83,15 @@ def test_without_the_dataset_only_the_count_is_checked(run_with_data):
     assert report.capabilities[0].clusters == 8, "by the document that the metadata names, in each source dataset"
 
 
+def test_rows_without_an_image_share_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    config = write_dataset(tmp_path, 4)
+    file = config["dataset_kwargs"]["data_files"]["test"]
+    content = [{**row, "image": None} for row in rows("counting", 4)]
+    Dataset.from_list(content, features=features()).to_parquet(file)
+    assert set(expected_rows(config, "cached").values()) == {""}
+
+
 def test_images_come_from_the_dataset(run_with_data):
     image = image_source(load_report(run_with_data), "cached")
     assert image("db_counting_000005").getpixel((0, 0)) == (20, 0, 0)

@@ -13,8 +13,9 @@ from datbench import CAPABILITIES, DatBenchEvaluator, DatBenchReport, JudgeRespo
 from datbench.jsonio import write_json
 from datbench_tasks.cli import main
 from datbench_tasks.errors import InputError
+from datbench_tasks.records import failed_record
 from datbench_tasks.reporting import load_report
-from datbench_tasks.reporting.report_tables import csv_rows, report_tables
+from datbench_tasks.reporting.report_tables import csv_rows, rates_table, report_tables
 from datbench_tasks.sample_logs import RECORD
 
 
@@ -114,12 +115,52 @@ def test_rates_and_weights(tmp_path):
     assert (found.tokens_right, found.tokens_wrong) == (10, 4096)
 
 
+def test_failed_requests_are_no_wrong_answers_where_tokens_are_averaged(tmp_path):
+    directory = make_run(tmp_path, samples=3, capabilities=["counting"], accuracy=1.0)
+
+    def edit(position, line):
+        line[RECORD] |= {"score": [1.0, 0.0, 0.0][position], "flags": [[], [], ["request_failed"]][position]}
+        line["token_counts"] = [{"output_tokens": [10, 900, 0][position]}]
+
+    edit_records(log_of(directory, "counting"), edit)
+    (found,) = load_report(directory, dataset="none").capabilities
+    assert (found.tokens_right, found.tokens_wrong) == (10, 900)
+
+
+def test_unscored_samples_are_a_share_of_all_that_there_should_be(tmp_path, capsys):
+    directory = make_run(tmp_path, samples=10, capabilities=["counting"], accuracy=1.0)
+    log = log_of(directory, "counting")
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:2]))
+    report = load_report(directory, dataset="none")
+    rates = rates_table(report)
+    assert rates.rows[0][rates.columns.index("unscored")] == "80.0"
+    assert report.total.bounds == (0.2, 1.0)
+    assert "accuracy leaves missing samples out" in "\n".join(report.notes)
+
+
+def test_a_limit_of_minus_one_is_no_limit(tmp_path):
+    unlimited = make_run(tmp_path, samples=9, capabilities=["counting"], limit=-1)
+    assert "limit:none" in load_report(unlimited, dataset="none").signature_line
+
+
+def test_a_run_of_which_no_sample_could_be_scored_is_reported(tmp_path):
+    directory = make_run(tmp_path, samples=1, capabilities=["counting"])
+
+    def edit(_, line):
+        line[RECORD] = failed_record(next(rows("counting", 1)), "x", KeyError("bbox"))
+
+    edit_records(log_of(directory, "counting"), edit)
+    report = load_report(directory, dataset="none")
+    assert (report.total.accuracy, report.total.scorer_errors) == (0.0, 1)
+    assert "model:acme/vlm-7b (vllm)" in report.signature_line
+
+
 def test_rotations_of_one_item_are_grouped_where_the_source_row_says_so(tmp_path):
     directory = make_run(tmp_path, samples=4, capabilities=["counting"], accuracy=1.0)
 
     def edit(position, line):
         record = line[RECORD]
-        record |= {"is_circular": True, "source_info": {"dataset": "countbench", "original_idx": f"{position // 2}"}}
+        record |= {"is_circular": True, "source_info": {"dataset": "countbench", "original_idx": position // 2}}
         record |= {"dataset": "countbench", "score": [1.0, 0.0, 1.0, 1.0][position]}
 
     edit_records(log_of(directory, "counting"), edit)

@@ -53,8 +53,12 @@ def test_markdown_cannot_be_broken_by_names():
 def test_latex_cannot_be_broken_by_names():
     text = as_latex([TABLE], ["50 % of {x}"])
     assert r"scene \& more & 7.5 & - \\" in text
-    assert r"\caption{Accuracy of a|b\_c. 50 \% of \{x\}.}" in text
+    assert r"\caption{Accuracy of a\textbar{}b\_c. 50 \% of \{x\}.}" in text
     assert r"\begin{tabular}{lrl}" in text
+
+
+def test_latex_prints_what_its_default_font_lacks():
+    assert r"p & \textless{}0.001 \\" in as_latex([Table("t", ("name", "value"), (("p", "<0.001"),))], [])
 
 
 def test_control_and_bidi_characters_become_visible():
