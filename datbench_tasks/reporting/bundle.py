@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from datbench.capabilities import CAPABILITIES
 from datbench.jsonio import write_json, write_jsonl, write_text
 from datbench_tasks.errors import InputError
 from datbench_tasks.record_checks import record_problem
@@ -46,29 +47,33 @@ class Submission:
         model_name: for publication.
         link: of the model or the run, "" without one.
         date: of the run, as the host wrote it.
-        partial: not all nine capabilities.
         gold: whether reference answers are in it.
-        ids_checked: whether the samples were held against the dataset's own ids, or only counted.
+        count_only, batched: capabilities whose samples were only counted, and whose model ran in batches (see
+            ``Gathered``).
         signature: of the report.
         runs: what is the same for all samples of a capability (the records' ``run``).
-        notes: what a reader must know.
     """
 
     model_name: str
     link: str
     date: str
-    partial: bool
     gold: bool
-    ids_checked: bool
+    count_only: list[str]
+    batched: list[str]
     signature: Signature
     runs: dict[str, dict[str, Any]]
-    notes: list[str] = field(default_factory=list)
     schema: int = SCHEMA
 
     @property
     def capabilities(self) -> list[str]:
         """Those in the bundle, sorted."""
         return sorted(self.runs)
+
+    @property
+    def scope(self) -> str:
+        """Whether all nine are in it, in words."""
+        whole = self.capabilities == sorted(CAPABILITIES)
+        return "all nine capabilities" if whole else f"partial: {', '.join(self.capabilities)}"
 
 
 def bundle_line(sample: Sample, tokens: int | None, image: str | None) -> Line:
@@ -90,7 +95,7 @@ def write_bundle(directory: Path, submission: Submission, lines: Lines) -> Repor
         shown = lines(capability) if submission.gold else map(without_gold, lines(capability))
         write_jsonl(sample_file(directory, capability), shown)
         groups.append(_gather(capability, submission, lines(capability)))
-    report = replace(assemble(submission.model_name, groups), notes=tuple(submission.notes))
+    report = assemble(submission.model_name, groups)
     write_json(directory / SUBMISSION, asdict(replace(submission, signature=report.signature)))
     _write_reports(directory, submission, report, groups, lines)
     write_text(directory / ".eval_results" / "datbench.yaml", eval_results(submission, report))
@@ -105,6 +110,17 @@ def without_gold(line: Line) -> Line:
     kept = {key: value for key, value in line.items() if key not in GOLD}
     details = kept.get("score_details") or {}
     return {**kept, "score_details": {key: details[key] for key in PUBLIC_DETAILS if key in details}}
+
+
+def check_files(directory: Path) -> None:
+    """Refuse what cannot be read to its end, such as a pipe or a link to a device.
+
+    Raises:
+        InputError: names what is neither a file nor a folder.
+    """
+    for path in sorted(directory.rglob("*")):
+        if not path.is_file() and not path.is_dir():
+            raise InputError(f"{path}: neither a file nor a folder, so it belongs to no bundle")
 
 
 def read_submission(directory: Path) -> Submission:
@@ -123,8 +139,13 @@ def read_submission(directory: Path) -> Submission:
         submission = Submission(**content)
         if not all(isinstance(part, dict) for part in (submission.signature, submission.runs)):
             raise InputError(f"{path}: signature and runs must be objects")
-        if not all(name.isidentifier() for name in submission.runs):
-            raise InputError(f"{path}: a capability with the name of no capability")
+        lacking = [key for key in (*SHARED, *BY_CAPABILITY) if key not in submission.signature]
+        if lacking:
+            raise InputError(f"{path}: the signature has no {lacking[0]}")
+        if not all(isinstance(part, list) for part in (submission.count_only, submission.batched)):
+            raise InputError(f"{path}: count_only and batched must be lists")
+        if unknown := sorted({*submission.runs} - {*CAPABILITIES}):
+            raise InputError(f"{path}: {unknown[0][:80]!r} is no capability")
         return submission
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
         raise InputError(f"{path}: not the file of a bundle ({type(fault).__name__}: {fault})") from fault
@@ -175,7 +196,11 @@ def _gather(capability: str, submission: Submission, lines: Iterable[Line]) -> G
     collector.settings.append((capability, shared | own | run_settings(submission.runs[capability])))
     for line in lines:
         collector.add(_sample(line, submission.runs[capability]), line.get("image"))
-    return collector.gathered()
+    return replace(
+        collector.gathered(),
+        count_only=capability in submission.count_only,
+        batched=capability in submission.batched,
+    )
 
 
 def _sample(line: Line, run: Mapping[str, Any]) -> Sample:

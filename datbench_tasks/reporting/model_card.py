@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from datbench_tasks.reporting.completeness import is_commit
 from datbench_tasks.reporting.report_tables import accuracy_table, rates_table
 from datbench_tasks.reporting.tables import as_markdown, telling
 from datbench_tasks.reporting.visible_text import visible
@@ -57,17 +58,19 @@ def model_index(submission: Submission, report: Report) -> str:
 def readme(submission: Submission, report: Report) -> str:
     """A short README of the run."""
     name = visible(submission.model_name)
-    scope = f"partial: {', '.join(submission.capabilities)}" if submission.partial else "all nine capabilities"
     tables = as_markdown(telling([accuracy_table(report), rates_table(report)]), report.notes)
     gold = (
         "The sample files hold the reference answers of the benchmark: keep them out of training data."
         if submission.gold
         else "Reference answers are left out, so `datbench-tasks verify` needs the dataset (no `--offline`)."
     )
-    checked = "against the ids of the dataset" if submission.ids_checked else "by count only"
+    checked = "against the ids of the dataset"
+    if report.count_only:
+        everywhere = len(report.count_only) == len(report.capabilities)
+        checked = "by count only" + ("" if everywhere else f" in {', '.join(report.count_only)}")
     return f"""# DatBench results of {name}
 
-{scope}; run of {submission.date}; completeness checked {checked}.{_link(submission)}
+{submission.scope}; run of {submission.date}; completeness checked {checked}.{_link(submission)}
 
     {report.signature_line}
 
@@ -96,8 +99,8 @@ def _link(submission: Submission) -> str:
 
 def _commit(submission: Submission, capability: str) -> str:
     """The dataset's commit, "" if the data did not come from the hub."""
-    revision = str(submission.signature["revision"].get(capability) or "")
-    return revision if len(revision) == 40 else ""
+    revision = submission.signature["revision"].get(capability)
+    return str(revision) if is_commit(revision) else ""
 
 
 def _percent(accuracy: float | None) -> float:

@@ -10,7 +10,6 @@ from datbench.sample_scoring import CORRECT_FROM, score_fields
 from datbench.samples import read_row
 from datbench.verdicts import parse_judge_verdict
 from datbench_tasks.judge.answers import without_reasoning
-from datbench_tasks.reasoning import AS_IS, set_reasoning_aside
 from datbench_tasks.records import apply_verdict, build_record, record_fields
 from datbench_tasks.reporting.bundle import PUBLIC_DETAILS, Line
 
@@ -34,7 +33,7 @@ def rescore(
     for line in lines:
         try:
             fresh = _judged(line, _from_fields(line, run) if rows is None else _from_row(line, run, rows))
-        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        except Exception as fault:  # a line made up by a stranger may fail in any way
             differs(f"{line['id']}: cannot be scored again ({type(fault).__name__}: {fault})")
             continue
         for key in _differing(line, fresh):
@@ -48,12 +47,10 @@ def _raw(line: Line) -> str:
 
 def _from_fields(line: Line, run: Mapping[str, Any]) -> Line:
     """The line with output, score, details and verdict derived again from its own raw output and fields."""
-    raw = _raw(line)
-    output = raw if run.get("reasoning") == AS_IS else set_reasoning_aside(raw).text
-    fresh: Line = {**line, "output": output}
+    fresh: Line = line | _read_output(line, run)
     if line["eval_mode"] == "judge":
         return fresh
-    dataset, fields = line["dataset"], record_fields(line)
+    dataset, fields, output = line["dataset"], record_fields(line), fresh["output"]
 
     def score(text: str) -> float:
         return float(score_fields(dataset, fields, text)[0]["score"])
@@ -65,13 +62,22 @@ def _from_fields(line: Line, run: Mapping[str, Any]) -> Line:
         "score_details": details,
         "score_if_reformatted": score_if_reformatted(score, output, float(details["score"])),
     }
-    flags = [flag for flag in line["flags"] if flag != "lost_to_formatting"]
-    lost = fresh["score_if_reformatted"] > fresh["score"]
-    return {**fresh, "flags": [*flags, "lost_to_formatting"] if lost else flags}
+    if fresh["score_if_reformatted"] > fresh["score"]:
+        fresh["flags"].append("lost_to_formatting")
+    return fresh
+
+
+def _read_output(line: Line, run: Mapping[str, Any]) -> Line:
+    """The text that is scored, and its flags, as the hooks make them of a raw output; a judge sample is not scored."""
+    unscored = read_row({"id": line["id"], "question": "", "answer": "", "eval_mode": "judge"}, 0, None)
+    record = build_record(unscored, line["capability"], _raw(line), dict(run), "")
+    return {"output": record["output"], "flags": record["flags"]}
 
 
 def _from_row(line: Line, run: Mapping[str, Any], rows: Rows) -> Line:
     """The line as the hooks would make it of the dataset's row and the raw output."""
+    if line["id"] not in rows:
+        raise ValueError("not in the dataset")
     sample = read_row(rows[line["id"]], 0, None)
     if sample.prompt not in line["question"]:
         raise ValueError("the question is not that of the dataset")

@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
         args.out.chmod(0o755)
     if not args.without_gold:
         print("warning: the bundle publishes reference answers; --without-gold leaves them out", file=sys.stderr)
-    scope = f"partial: {', '.join(chosen)}" if submission.partial else "all nine capabilities"
-    print(f"wrote {args.out} ({scope})", file=sys.stderr)
+    print(f"wrote {args.out} ({submission.scope})", file=sys.stderr)
     return DONE
 
 
@@ -108,12 +107,11 @@ def _submission(report: Report, chosen: list[str], args: argparse.Namespace) -> 
         model_name=args.model_name,
         link=args.link,
         date=max(part.task_run.date for part in report.parts),
-        partial=chosen != sorted(CAPABILITIES),
         gold=not args.without_gold,
-        ids_checked=not any(note.startswith("count only") for note in report.notes),
+        count_only=[name for name in chosen if name in report.count_only],
+        batched=[name for name in chosen if name in report.batched],
         signature=signature,
         runs={name: _published(report.runs[name]) for name in chosen},
-        notes=list(report.notes),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import filecmp
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from tqdm import tqdm
 
 from datbench.jsonio import write_jsonl
 from datbench.version import SCORER_VERSION
-from datbench_tasks.dataset_source import load_capability
+from datbench_tasks.dataset_source import HUB_DATASETS, load_capability
 from datbench_tasks.errors import DONE, InputError, RefusedError, UsageError
 from datbench_tasks.reporting.bundle import (
+    SAMPLES,
     SUMS,
     Submission,
+    check_files,
     files_of,
     read_lines,
     read_submission,
@@ -36,6 +38,9 @@ from datbench_tasks.reporting.rescoring import Rows, rescore
 
 EXAMPLE = "datbench-tasks verify bundle --offline"
 SHOWN = 20
+TAKEN = "outputs, token counts, image keys, the judge's answers and their journal keys"
+TAKEN_OFFLINE = "and, for want of the dataset, questions, references and metadata"
+"""What no score can be held against."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print pass, or fail with what differs."""
+    check_files(args.bundle)
     submission = read_submission(args.bundle)
     _check_readable(submission, args.offline)
     differences = list(_sum_differences(args.bundle))
@@ -62,16 +68,25 @@ def run(args: argparse.Namespace) -> int:
         if not differences:
             write_bundle(again, submission, lambda capability: read_lines(spool, capability))
             differences += _file_differences(args.bundle, again)
-    basis = "the fields in the bundle" if args.offline else "the dataset at the recorded revision"
-    if args.data:
-        basis = f"the dataset in {args.data}"
+    basis = _basis(submission, args)
     if differences:
         shown = "\n".join(f"  {text}" for text in differences[:SHOWN])
         more = f"\n  and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
         raise InputError(f"{args.bundle} fails against {basis}:\n{shown}{more}")
     samples = sum(submission.signature["samples"].values())
     print(f"pass: {samples:,} samples of {', '.join(submission.capabilities)}, against {basis}")
+    print(f"taken as recorded: {TAKEN}" + (f", {TAKEN_OFFLINE}" if args.offline else ""))
     return DONE
+
+
+def _basis(submission: Submission, args: argparse.Namespace) -> str:
+    """What the outputs were scored against; a bundle may name any dataset, so it is named here."""
+    if args.offline:
+        return "the fields in the bundle"
+    if args.data:
+        return f"the dataset in {args.data}"
+    revisions = sorted({str(revision) for revision in submission.signature["revision"].values()})
+    return f"{submission.signature['dataset']} at revision {', '.join(revisions)}"
 
 
 def _check_readable(submission: Submission, offline: bool) -> None:
@@ -102,10 +117,33 @@ def _sum_differences(bundle: Path) -> Iterator[str]:
             yield f"{name}: is not the file that {SUMS} names"
 
 
+class _DatasetRows(Mapping[str, Mapping[str, Any]]):
+    """Rows of a dataset by id, read when asked for: some hold masks of a megabyte."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset.select_columns([name for name in dataset.column_names if name != "image"])
+        self._positions = {row_id: position for position, row_id in enumerate(dataset["id"])}
+
+    def __getitem__(self, row_id: str) -> Mapping[str, Any]:
+        row: Mapping[str, Any] = self._dataset[self._positions[row_id]]
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+
 def _rows(submission: Submission, capability: str, data: str | None) -> Rows:
     dataset_id, revision = submission.signature["dataset"], submission.signature["revision"][capability]
     if data:
         dataset: Any = load_capability(capability, data, full="Full" in str(dataset_id))
+    elif dataset_id not in HUB_DATASETS.values():
+        raise InputError(
+            f"the bundle names the dataset {dataset_id}, which is none of {', '.join(HUB_DATASETS.values())}; "
+            "name a copy that you trust with --data, or use --offline"
+        )
     else:
         config = {
             "dataset_path": dataset_id,
@@ -119,12 +157,11 @@ def _rows(submission: Submission, capability: str, data: str | None) -> Rows:
             f"{dataset_id} ({capability}, revision {revision}) cannot be loaded; name a local copy with --data, "
             "or use --offline"
         )
-    texts = dataset.select_columns([name for name in dataset.column_names if name != "image"])
-    return {row["id"]: row for row in texts}
+    return _DatasetRows(dataset)
 
 
 def _teller(differences: list[str], capability: str) -> Callable[[str], None]:
-    return lambda text: differences.append(f"{capability}: {text}")
+    return lambda text: differences.append(f"{SAMPLES}/{capability}.jsonl, {text}")
 
 
 def _unique(lines: Iterator[dict[str, Any]], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:

@@ -110,7 +110,10 @@ def test_writing_twice_gives_equal_bytes(bundle, run_directory, tmp_path):
 @pytest.mark.parametrize("against", ["bundle", "dataset"])
 def test_a_bundle_passes(bundle, data, capsys, against):
     assert main(["verify", str(bundle), *(["--offline"] if against == "bundle" else ["--data", str(data)])]) == 0
-    assert capsys.readouterr().out.startswith(f"pass: 108 samples of {', '.join(CAPABILITIES)}, against the ")
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"pass: 108 samples of {', '.join(CAPABILITIES)}, against the ")
+    assert "taken as recorded: outputs, token counts" in printed
+    assert ("questions, references and metadata" in printed) is (against == "bundle")
 
 
 def test_every_digit_counts(bundle, tmp_path, capsys):
@@ -161,12 +164,17 @@ def drop_sample(lines):
     del lines[0]
 
 
+def set_flags(lines):
+    lines[0]["flags"].append("request_failed")
+
+
 RESEALED = [
     (set_score, "db_math_000000: score is 0.5, computed "),
     (set_details, "db_math_000000: score_details is "),
     (set_output, "db_math_000000: output is 'something better', computed "),
     (set_verdict, "judge is "),
     (set_tokens, "report.json: "),
+    (set_flags, "db_math_000000: flags is ['request_failed'], computed []"),
     (repeat_sample, "db_math_000000: stands in the file twice"),
     (drop_sample, "report.json: "),
 ]
@@ -204,6 +212,50 @@ def test_a_number_edited_in_a_report_is_named(bundle, tmp_path, capsys):
         f'report_math.json: line 3 is \'"overall_accuracy": 0.99,\', computed \'"overall_accuracy": {accuracy}'
         in printed
     )
+
+
+def test_notes_are_about_the_capabilities_in_the_bundle(run_directory, tmp_path):
+    assert submit(run_directory, tmp_path / "b", "--capabilities", "math") == 0
+    notes = json.loads((tmp_path / "b" / "report.json").read_text())["notes"]
+    whole = load_report(run_directory, dataset="none")
+    assert any("rotated samples" in note for note in whole.notes)
+    rotated = sum(outcome.circular for outcome in whole.outcomes if outcome.capability == "math")
+    assert f"circular: {rotated:,} rotated samples" in "\n".join(notes)
+
+
+@pytest.mark.parametrize("name", ["SHA256SUMS", "submission.json", "samples/math.jsonl", "extra"])
+def test_what_has_no_end_is_not_read(bundle, tmp_path, capsys, name):
+    copy = copy_of(bundle, tmp_path)
+    (copy / name).unlink(missing_ok=True)
+    (copy / name).symlink_to("/dev/zero")
+    assert main(["verify", str(copy), "--offline"]) == 5
+    assert f"{copy / name}: neither a file nor a folder" in capsys.readouterr().err
+
+
+def test_links_to_files_are_read_as_the_hub_caches_them(bundle, tmp_path):
+    copy = copy_of(bundle, tmp_path)
+    blob = (copy / "report.json").rename(tmp_path / "blob")
+    (copy / "report.json").symlink_to(blob)
+    assert main(["verify", str(copy), "--offline"]) == 0
+
+
+def test_a_bundle_may_not_bring_its_own_dataset(bundle, tmp_path, capsys):
+    copy = copy_of(bundle, tmp_path)
+    content = json.loads((copy / "submission.json").read_text())
+    content["signature"]["dataset"] = "acme/my-own-answers"
+    (copy / "submission.json").write_text(json.dumps(content))
+    assert main(["verify", str(copy)]) == 5
+    assert "names the dataset acme/my-own-answers, which is none of DatologyAI/DatBench" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["dataset", "revision", "samples", "variant"])
+def test_a_signature_that_lacks_a_part_is_named(bundle, tmp_path, capsys, key):
+    copy = copy_of(bundle, tmp_path)
+    content = json.loads((copy / "submission.json").read_text())
+    del content["signature"][key]
+    (copy / "submission.json").write_text(json.dumps(content))
+    assert main(["verify", str(copy), "--offline"]) == 5
+    assert f"submission.json: the signature has no {key}" in capsys.readouterr().err
 
 
 def test_stray_files_and_missing_files_are_named(bundle, tmp_path, capsys):

@@ -74,7 +74,21 @@ def test_a_run_is_reported_submitted_and_verified_against_the_hub(repository, ru
         submit = ["--capabilities", "counting", "--out", str(bundle), "--model-name", "acme/vlm", "--without-gold"]
         assert command(hub.endpoint, tmp_path / "home", "submit", str(run_directory), *submit).returncode == 0
         verified = command(hub.endpoint, tmp_path / "other", "verify", str(bundle))
-        assert verified.stdout == "pass: 12 samples of counting, against the dataset at the recorded revision\n"
+        passed = f"pass: 12 samples of counting, against {DATASET_ID} at revision {COMMIT}\n"
+        assert verified.stdout.startswith(passed)
     unreachable = command(hub.endpoint, tmp_path / "third", "verify", str(bundle))
     assert unreachable.returncode == 4
     assert "cannot be loaded; name a local copy with --data, or use --offline" in unreachable.stderr
+
+
+def test_the_newest_commit_in_the_cache_says_nothing_of_a_run_of_another(repository, run_directory, tmp_path):
+    report = ["report", str(run_directory)]
+    with FakeHub({DATASET_ID: repository}) as hub:
+        command(hub.endpoint, tmp_path / "home", *report, "--dataset", "hub")
+        assert "count only" not in command(hub.endpoint, tmp_path / "home", *report).stdout
+        log = next(run_directory.glob("*/*_samples_*.jsonl"))
+        log.write_text(log.read_text().replace(COMMIT, "f" * 40))
+        for source in ("cached", "hub"):
+            found = command(hub.endpoint, tmp_path / "home", *report, "--dataset", source)
+            assert found.returncode == 0, found.stderr
+            assert "count only" in found.stdout
