@@ -114,6 +114,8 @@ def _scorer(
         return judge, 1, judge
     if args.local_model:
         return _ModelScorer(args, columns, base), 1, None
+    if args.eval_type == "key3_q_choices_a":
+        print("single choices are read from the generated text, not from log-likelihoods", file=sys.stderr)
     keys = {key_name(role): name for role, name in columns.items()}
     try:
         scorer = make_batch_scorer(

@@ -9,6 +9,7 @@ import argparse
 import importlib.util
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +43,10 @@ _NO_LIKELIHOODS = (
 
 @dataclass(frozen=True)
 class Host:
-    """One host: its package, and the template of each evaluation type that it can serve."""
+    """One host: its package and its command, and the template of each evaluation type that it can serve."""
 
     package: str
+    program: str
     templates: Mapping[str, str]
     generated: Mapping[str, str]
     refusal: str
@@ -52,8 +54,9 @@ class Host:
 
 _GENERATED_TYPES = ("key2_qa", "key2_q_ma", "key3_q_choices_a", "key3_q_choices_as")
 HOSTS = {
-    "lmms-eval": Host("lmms_eval", dict.fromkeys(_GENERATED_TYPES, "lmms_eval"), {}, _NO_LIKELIHOODS),
+    "lmms-eval": Host("lmms_eval", "lmms-eval", dict.fromkeys(_GENERATED_TYPES, "lmms_eval"), {}, _NO_LIKELIHOODS),
     "lm-eval": Host(
+        "lm_eval",
         "lm_eval",
         {
             **dict.fromkeys(_GENERATED_TYPES, "lm_eval_generate"),
@@ -110,7 +113,10 @@ def run(args: argparse.Namespace) -> int:
         text += f"doc_to_image: !function {_HOOKS}.doc_to_visual\n"
     jsonio.write_text(folder / f"{args.name}.yaml", text + _metrics(args))
     print(f"{folder}: {count:,} rows")
-    print(f"{HOSTS[args.host].package.replace('lmms_eval', 'lmms-eval')} --tasks {args.name} --include_path {args.out}")
+    print(
+        f"run it with: {HOSTS[args.host].program} --model MODEL --model_args ARGUMENTS --tasks {args.name} "
+        f"--include_path {shlex.quote(str(args.out))} --log_samples --output_path OUT"
+    )
     return DONE
 
 
@@ -152,7 +158,10 @@ def _columns(args: argparse.Namespace, rows: Rows) -> dict[str, str]:
     wanted = [*columns.values(), *filter(None, (args.id, args.image))]
     absent = [name for name in wanted if name not in first]
     if absent:
-        raise InputError(f"{args.data}: row 1 has no column {', '.join(map(repr, absent))}; it has {', '.join(first)}")
+        raise InputError(
+            f"{args.data}: row 1 has no column {', '.join(map(repr, absent))}; it has {', '.join(first)} "
+            "(--question COLUMN and the like name them)"
+        )
     return columns
 
 

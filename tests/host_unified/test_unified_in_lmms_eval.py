@@ -70,7 +70,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cwd=folder,
         )
         assert done.returncode == 0, done.stderr
-        assert f"lmms-eval --tasks {name} --include_path ." in done.stdout
+        assert f"lmms-eval --model MODEL --model_args ARGUMENTS --tasks {name} --include_path . " in done.stdout
     return folder
 
 

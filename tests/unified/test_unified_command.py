@@ -71,9 +71,10 @@ def test_rows_and_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "type": "key3_q_choices_a",
         "metric": "ll_choice_acc",
     }
-    printed = capsys.readouterr().out
-    assert "accuracy: 0.5" in printed
-    assert "invalid, parse_failed: 1" in printed
+    printed = capsys.readouterr()
+    assert "accuracy: 0.5" in printed.out
+    assert "invalid, parse_failed: 1" in printed.out
+    assert "read from the generated text, not from log-likelihoods" in printed.err
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".json"])

@@ -40,6 +40,15 @@ def test_the_folder_holds_all_text(tmp_path: Path) -> None:
     assert "data_files: {test: my_bench.parquet}" in (tmp_path / "my_bench" / "my_bench.yaml").read_text()
 
 
+def test_the_command_that_runs_the_task_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "my tasks"
+    rows = [{"question": "q", "target": "t"}]
+    for host, program in (("lmms-eval", "lmms-eval"), ("lm-eval", "lm_eval")):
+        assert make(tmp_path, rows, "--eval-type", "key2_qa", "--host", host, "--out", str(out)) == DONE
+        expected = f"{program} --model MODEL --model_args ARGUMENTS --tasks my_bench --include_path '{out}' "
+        assert f"run it with: {expected}" in capsys.readouterr().out
+
+
 def test_strict_settings_hold_the_base_of_labels(tmp_path: Path) -> None:
     rows = [{"question": "q", "choices": ["a", "b"], "labels": [1]}, {"question": "q", "choices": ["a"], "labels": [1]}]
     assert make(tmp_path, rows, "--eval-type", "key3_q_choices_as", "--strict", "--metric", "jaccard") == DONE
@@ -71,7 +80,12 @@ def test_images_are_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "status", "problem"),
     [
-        ([{"question": "q"}], ["--eval-type", "key2_qa"], UNREADABLE, "no column 'target'"),
+        (
+            [{"question": "q"}],
+            ["--eval-type", "key2_qa"],
+            UNREADABLE,
+            "no column 'target'; it has question (--question COLUMN",
+        ),
         ([], ["--eval-type", "key2_qa"], UNREADABLE, "holds no row"),
         (
             [{"question": "q", "target": "t", "pic": "no.png"}],
