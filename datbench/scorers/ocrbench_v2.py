@@ -22,7 +22,7 @@ from datbench.scorers.ocrbench_text import (
     near_count,
     text_match,
 )
-from datbench.scorers.page_similarity import cut_note, page_similarity
+from datbench.scorers.page_similarity import page_similarity
 from datbench.scorers.row_checks import list_of, texts_of
 
 
@@ -55,14 +55,12 @@ class Rule(NamedTuple):
         score: (text, fields) -> score in [0, 1]; raises OutputFault for what cannot be scored.
         raw: whether the text is the whole output, not the final answer in it.
         check: raises FieldError for answers and boxes that the rule cannot work with.
-        notes: (text, fields) -> further details.
     """
 
     method: str
     score: Callable[[str, Fields], float]
     raw: bool = False
     check: Callable[[Fields], None] = _check_list
-    notes: Callable[[str, Fields], Details] | None = None
 
 
 def _on_answers(score: Callable[[str, Sequence[Any]], float]) -> Callable[[str, Fields], float]:
@@ -93,14 +91,6 @@ def _handwriting(text: str, fields: Fields) -> float:
     return rule(text, fields["all_answers"])
 
 
-def _page_notes(text: str, fields: Fields) -> Details:
-    return cut_note(text, fields["all_answers"])
-
-
-def _handwriting_notes(text: str, fields: Fields) -> Details:
-    return _page_notes(text, fields) if _asks_for_short_answer(fields) else {}
-
-
 _TEXT_MATCH = _on_answers(text_match)
 _PAGE = _on_answers(page_similarity)
 _CHINESE_MATCH = Rule("cn_vqa", _on_answers(chinese_text_match))
@@ -111,7 +101,7 @@ _COUNT = partial(Rule, "counting", check=_check_texts)
 _DICT = partial(Rule, score=_on_answers(dict_f1), raw=True)
 _TABLE = Rule("teds", _table, raw=True)
 _POSITION = Rule("vqa_with_position", _position, raw=True, check=_check_position)
-_FULL_PAGE = Rule("full_page_ocr", _PAGE, check=_check_page, notes=_page_notes)
+_FULL_PAGE = Rule("full_page_ocr", _PAGE, check=_check_page)
 
 _LETTERS = {"multiple choice": Rule("multiple_choice", _on_answers(letters))}
 _QUESTION = _LETTERS | {"case sensitive": Rule("vqa_case_sensitive", _on_answers(cased_text_match))}
@@ -149,7 +139,7 @@ RULES: dict[str, tuple[Rule, ByEval]] = {
     "full-page OCR en": (_FULL_PAGE, {}),
     "full-page OCR cn": (_FULL_PAGE, {}),
     "handwritten answer extraction cn": (
-        Rule("handwritten_extraction", _handwriting, check=_check_handwriting, notes=_handwriting_notes),
+        Rule("handwritten_extraction", _handwriting, check=_check_handwriting),
         {},
     ),
 }
@@ -200,8 +190,6 @@ def _score(fields: Fields, output: str) -> Details:
         "model_output": output,
         "pred_answer": text,
     }
-    if rule.notes is not None:
-        details |= rule.notes(text, fields)
     try:
         details["score"] = rule.score(text, fields)
     except OutputFault as fault:

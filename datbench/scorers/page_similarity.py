@@ -12,8 +12,7 @@ from itertools import pairwise, repeat
 from typing import Any
 
 from datbench.scorers.anls import similarity
-from datbench.scorers.base import Details
-from datbench.scorers.segmentation import LONGEST_RUN, is_cut, words
+from datbench.scorers.segmentation import words
 
 UNPAIRED_TOKENS_VOID_METEOR = True
 """The benchmark's METEOR fails without WordNet, and so counts 0, once a token is left for synonyms."""
@@ -36,7 +35,7 @@ def page_similarity(prediction: str, answers: Sequence[str]) -> float:
     if not answers:
         return 0.0
     prediction, gold = prediction.strip(), answers[0].strip()
-    chinese = _is_chinese(prediction, gold)
+    chinese = any(map(_CHINESE.search, (prediction, gold)))
     hypothesis, reference = _tokens(prediction, chinese), _gold_tokens(gold, chinese)
     parts = (
         bleu(hypothesis, reference),
@@ -45,17 +44,6 @@ def page_similarity(prediction: str, answers: Sequence[str]) -> float:
         similarity(prediction, gold),
     )
     return min(1.0, max(0.0, sum(parts) / len(parts)))
-
-
-def cut_note(prediction: str, answers: Sequence[str]) -> Details:
-    """A detail that says so where a text was too long to be segmented in one piece."""
-    if answers and _is_chinese(prediction, answers[0]) and any(map(is_cut, (prediction, answers[0]))):
-        return {"segmentation": f"Chinese runs cut into pieces of {LONGEST_RUN} characters"}
-    return {}
-
-
-def _is_chinese(*texts: str) -> bool:
-    return any(map(_CHINESE.search, texts))
 
 
 def _tokens(text: str, chinese: bool) -> Tokens:
