@@ -40,7 +40,7 @@ class Figures:
         reformatted_accuracy: accuracy if answers lost to formatting had been found.
         weighted_accuracy: accuracy weighted by discrimination (negative weights count 0).
         circular_accuracy: share of circular items with all rotations right; None where rotations cannot be grouped.
-        tokens_right, tokens_wrong: mean output tokens of right and of wrong answers, failed requests left out.
+        tokens_right, tokens_wrong: mean output tokens of right and of wrong answers; a request that failed generated none.
     """
 
     name: str
@@ -131,7 +131,7 @@ def figures(
     flags = Counter(flag for outcome in outcomes for flag in outcome.flags)
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     groups = circular_groups(outcomes)
-    counted = [o for o in outcomes if o.output_tokens is not None and "request_failed" not in o.flags]
+    generated = [o for o in outcomes if o.output_tokens]
     return Figures(
         name=name,
         samples=len(outcomes),
@@ -162,8 +162,8 @@ def figures(
         circular_samples=sum(outcome.circular for outcome in outcomes),
         circular_items=None if groups is None else len(groups),
         circular_accuracy=None if groups is None else mean([float(all(o.right for o in group)) for group in groups]),
-        tokens_right=mean([o.output_tokens or 0 for o in counted if o.right]),
-        tokens_wrong=mean([o.output_tokens or 0 for o in counted if o.right is False]),
+        tokens_right=mean([o.output_tokens or 0 for o in generated if o.right]),
+        tokens_wrong=mean([o.output_tokens or 0 for o in generated if o.right is False]),
         datasets=tuple(datasets),
     )
 

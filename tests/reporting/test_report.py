@@ -115,16 +115,17 @@ def test_rates_and_weights(tmp_path):
     assert (found.tokens_right, found.tokens_wrong) == (10, 4096)
 
 
-def test_failed_requests_are_no_wrong_answers_where_tokens_are_averaged(tmp_path):
-    directory = make_run(tmp_path, samples=3, capabilities=["counting"], accuracy=1.0)
+def test_requests_that_failed_spent_no_tokens_and_empty_answers_did(tmp_path):
+    directory = make_run(tmp_path, samples=4, capabilities=["counting"], accuracy=1.0)
 
     def edit(position, line):
-        line[RECORD] |= {"score": [1.0, 0.0, 0.0][position], "flags": [[], [], ["request_failed"]][position]}
-        line["token_counts"] = [{"output_tokens": [10, 900, 0][position]}]
+        flags = [[], [], ["request_failed"], ["empty", "request_failed"]][position]
+        line[RECORD] |= {"score": [1.0, 0.0, 0.0, 0.0][position], "flags": flags}
+        line["token_counts"] = [{"output_tokens": [10, 904, 0, 4096][position]}]
 
     edit_records(log_of(directory, "counting"), edit)
     (found,) = load_report(directory, dataset="none").capabilities
-    assert (found.tokens_right, found.tokens_wrong) == (10, 900)
+    assert (found.tokens_right, found.tokens_wrong) == (10, 2500)
 
 
 def test_unscored_samples_are_a_share_of_all_that_there_should_be(tmp_path, capsys):
