@@ -40,7 +40,7 @@ class Figures:
         reformatted_accuracy: accuracy if answers lost to formatting had been found.
         weighted_accuracy: accuracy weighted by discrimination (negative weights count 0).
         circular_accuracy: share of circular items with all rotations right; None where rotations cannot be grouped.
-        tokens_right, tokens_wrong: mean output tokens of right and of wrong answers; a request that failed generated none.
+        tokens_right, tokens_wrong: mean output tokens of right and of wrong answers (a failed request has none).
     """
 
     name: str
