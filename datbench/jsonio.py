@@ -9,16 +9,27 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
-    """JSON text of a value; NaN and infinities become null, lone surrogates stay as ``\\udXXX`` escapes."""
+def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
+    """JSON text of a value; NaN and infinities become null, lone surrogates stay as ``\\udXXX`` escapes.
+
+    Args:
+        value: what to write.
+        indent: blanks a level; None for one line.
+        default: gives what is written for an object that JSON has no form for.
+
+    Raises:
+        TypeError: there is such an object and no ``default``.
+    """
+    encode = partial(json.dumps, ensure_ascii=False, indent=indent, allow_nan=False, default=default)
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+        text = encode(value)
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+        text = encode(_finite(value))
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

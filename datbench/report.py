@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from datbench.jsonio import dumps, write_json
+from datbench.jsonio import dumps, write_text
 
 
 @dataclass
@@ -40,12 +40,16 @@ class DatBenchReport:
         return {"summary": self.summary, "results": [dict(vars(result)) for result in self.results]}
 
     def to_json(self) -> str:
-        """The report as JSON text, indented by two; NaN and infinities become null."""
-        return dumps(self.to_dict(), indent=2)
+        """The report as JSON text, indented by two.
+
+        NaN and infinities become null; an output that JSON has no form for (bytes, say) is written as its ``repr``,
+        so that no finished evaluation is lost for it.
+        """
+        return dumps(self.to_dict(), indent=2, default=repr)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report as UTF-8 JSON, atomically: a crash leaves the old file or the new one."""
-        write_json(path, self.to_dict())
+        write_text(path, self.to_json() + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DatBenchReport:

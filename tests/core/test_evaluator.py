@@ -207,7 +207,7 @@ def test_metrics_take_the_details_of_a_failed_scorer_as_zero(dataset):
     assert metrics.get("accuracy", 0.0) == float(pooled)
 
 
-@pytest.mark.parametrize("output", [["Paris"], [], 4, {"answer": "x"}])
+@pytest.mark.parametrize("output", [["Paris"], [], 4, {"answer": "x"}, b"Paris"])
 @pytest.mark.parametrize("dataset", [name for name in SOURCE_DATASETS if name != "chartqapro"])
 def test_an_output_that_is_no_text_scores_zero_and_breaks_nothing(dataset, output):
     given = scorable_cases(dataset)[0]["row"]
@@ -244,12 +244,23 @@ def test_report_survives_a_round_trip_with_nan_and_lone_surrogates(tmp_path):
     assert dataclasses.asdict(loaded)["summary"] == report.summary
 
 
+def test_what_json_cannot_hold_is_saved_as_its_text(tmp_path):
+    outputs = [VLMResponse("a", b"caf\xc3\xa9"), VLMResponse("b", ["x", b"y"]), VLMResponse("c", {1})]
+    rows = [row("a"), row("b", "chartqapro"), row("c", "docvqa")]
+    report = DatBenchEvaluator(rows, "chart").compute_metrics(outputs)
+    assert report.results[0].vlm_output == b"caf\xc3\xa9"
+    report.save(tmp_path / "report.json")
+    loaded = DatBenchReport.load(tmp_path / "report.json")
+    assert [result.vlm_output for result in loaded.results] == ["b'caf\\xc3\\xa9'", ["x", "b'y'"], "{1}"]
+    assert [result.score for result in loaded.results] == [result.score for result in report.results]
+
+
 def test_an_interrupted_save_leaves_the_old_file(tmp_path):
     path = tmp_path / "report.json"
     DatBenchReport({}, []).save(path)
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        DatBenchReport({"x": object()}, []).save(path)
+        DatBenchReport({("x",): 1}, []).save(path)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
