@@ -98,7 +98,9 @@ def _read_parquet(path: Path) -> Iterator[Record]:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(_PARQUET_ROWS):
                 yield from batch.to_pylist()
-    except pa.ArrowInvalid as fault:
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as fault:
         raise TableError(f"{path}: cannot be read as parquet: {fault}") from None
 
 
@@ -172,15 +174,16 @@ def without_surrogates(cell: Any) -> Any:
 
 
 def _write_csv(file: IO[str], records: Iterable[Record], path: Path) -> None:
-    writer = None
+    writer = csv.writer(file)
+    names: dict[str, None] = {}
     for number, record in enumerate(records, 1):
-        if writer is None:
-            writer = csv.DictWriter(file, list(record))
-            csv.writer(file).writerow(map(without_surrogates, record))
-        more = [name for name in record if name not in writer.fieldnames]
-        if more:
-            raise TableError(f"{path}: row {number} has a column {more[0]!r} that row 1 lacks; write .jsonl instead")
-        writer.writerow({name: _csv_cell(cell) for name, cell in record.items()})
+        if number == 1:
+            names = dict.fromkeys(record)
+            writer.writerow(map(without_surrogates, names))
+        more = next((name for name in record if name not in names), None)
+        if more is not None:
+            raise TableError(f"{path}: row {number} has a column {more!r} that row 1 lacks; write .jsonl instead")
+        writer.writerow([_csv_cell(record.get(name)) for name in names])
 
 
 def _csv_cell(cell: Any) -> Any:

@@ -206,6 +206,19 @@ def test_objects_that_parquet_cannot_hold_as_they_are_become_text(tmp_path: Path
     assert [cell and json.loads(cell) for cell in found] == cells
 
 
+@pytest.mark.parametrize("place", range(4, 400, 7))
+def test_a_damaged_parquet_file_is_read_or_named(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "damaged.parquet"
+    write_records(path, [{"a": f"text {number}", "b": [number]} for number in range(99)])
+    damaged = bytearray(path.read_bytes())
+    damaged[place] ^= 0xFF
+    path.write_bytes(damaged)
+    try:
+        assert len(list(read_records(path))) == 99
+    except TableError as fault:
+        assert str(path) in str(fault)
+
+
 def test_objects_of_one_shape_stay_objects_in_parquet(tmp_path: Path) -> None:
     rows = [{"a": {"x": 1, "y": [b"1"]}}, {"a": None}]
     write_records(tmp_path / "same.parquet", rows)
