@@ -93,8 +93,8 @@ def test_commands_over_it(name: str, judged: Path, tmp_path: Path, capsys: pytes
     root, out = judged.parent, tmp_path / "out"
     words = [word.replace("RUN", str(judged)).replace("OUT", str(out)) for word in COMMANDS[name]]
     with (
-        nothing_written_outside(root, judged / "judge"),
-        nothing_written_outside(tmp_path, out),
+        nothing_written_outside(root, judged / "judge", out),
+        nothing_written_outside(tmp_path, judged / "judge", out),
         no_longer_than(SECONDS),
     ):
         assert main(words) in FINE, capsys.readouterr().err

@@ -18,7 +18,8 @@ Listener = Callable[[str, tuple[Any, ...]], None]
 STARTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "subprocess.Popen")
 """Events of starting a program."""
 
-_CHANGES = ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate", "shutil.rmtree")
+_REMOVALS = ("os.remove", "os.rmdir", "shutil.rmtree")
+_CHANGES = (*_REMOVALS, "os.mkdir", "os.rename", "os.link", "os.symlink", "os.truncate")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _listeners: list[Listener] = []
 
@@ -42,13 +43,14 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 
 def changed_paths(event: str, arguments: tuple[Any, ...]) -> list[Path]:
-    """Absolute paths that an event opens for writing, makes, moves or removes; files without a name are left out."""
-    if event == "open":
-        name, _, flags = arguments
-        nameless = flags & getattr(os, "O_TMPFILE", 0) == getattr(os, "O_TMPFILE", -1)
-        names = [name] if flags & _WRITING and not nameless else []
-    elif event in _CHANGES:
-        names = [name for name in arguments[:2] if isinstance(name, (str, bytes, os.PathLike))]
-    else:
-        names = []
-    return [Path(os.fsdecode(name)).absolute() for name in names if not isinstance(name, int)]
+    """Absolute paths that an event opens for writing, makes, moves or removes.
+
+    Left out are files without a name (a folder is "opened" for them), and what goes with a folder that is removed.
+    """
+    names: list[Any] = []
+    if event == "open" and arguments[2] & _WRITING and arguments[0] != os.devnull:
+        names = [arguments[0]]
+    elif event in _CHANGES and not (event in _REMOVALS and arguments[1] not in (None, -1)):
+        names = list(arguments[:2])
+    paths = [Path(os.fsdecode(name)).absolute() for name in names if isinstance(name, (str, bytes, os.PathLike))]
+    return [path for path in paths if not (event == "open" and path.is_dir())]
