@@ -57,3 +57,8 @@ def mean(values: Sequence[float]) -> float:
 def mean_of(key: str, details: Sequence[Details]) -> float:
     """Mean of one key over details dicts; a missing key counts 0.0, an empty list gives 0.0."""
     return mean([item.get(key, 0.0) for item in details])
+
+
+def accuracy(details: Sequence[Details]) -> dict[str, Any]:
+    """The mean score under the key ``accuracy``: all the metrics that several datasets have."""
+    return {"accuracy": mean_of("score", details)}

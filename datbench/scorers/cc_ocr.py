@@ -20,7 +20,7 @@ from datbench.scorers.json_fields import (
     tree_similarity,
     without_fences,
 )
-from datbench.scorers.row_checks import text_of
+from datbench.scorers.row_checks import check_answer
 
 # Each argument ends at the first brace on its line; an option in brackets keeps the whole command.
 _DECLARATIONS = tuple(
@@ -148,9 +148,5 @@ def _doc_parsing_metrics(details: Sequence[Details]) -> dict[str, float]:
     return {"accuracy": score, "score": score} if details else {"accuracy": 0.0}
 
 
-def _check(fields: Fields) -> None:
-    text_of(fields, "answer")
-
-
-CC_OCR_KIE = Scorer(_score_kie, _kie_metrics, optional=("l2_category",), check=_check)
-CC_OCR_DOC_PARSING = Scorer(_score_doc_parsing, _doc_parsing_metrics, optional=("l2_category",), check=_check)
+CC_OCR_KIE = Scorer(_score_kie, _kie_metrics, optional=("l2_category",), check=check_answer)
+CC_OCR_DOC_PARSING = Scorer(_score_doc_parsing, _doc_parsing_metrics, optional=("l2_category",), check=check_answer)

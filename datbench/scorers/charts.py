@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean_of
-from datbench.scorers.literals import read_literal
+from datbench.scorers.base import Details, FieldError, Fields, Scorer, accuracy, mean_of
+from datbench.scorers.faults import OutputFault
+from datbench.scorers.literals import MAX_DIGITS, read_literal
 
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
 
@@ -113,12 +114,8 @@ _EXACT_TYPES = ("Fact Checking", "Multi Choice")
 _CHOICES = ("A", "B", "C", "D", "E")
 _LEADING_LETTER = re.compile(r"[A-Za-z](?=[).])")
 _UNQUOTED_RUN = re.compile(r"(?<![\w'])(\w[\w']*)")
-_GIANT = 10**4300
+_GIANT = 10**MAX_DIGITS
 """The first integer that the reference, under Python's default limit, cannot write in decimal digits."""
-
-
-class _UnwritableIntegerError(ValueError):
-    """A list element that the reference fails on."""
 
 
 class _Turn(NamedTuple):
@@ -140,7 +137,7 @@ def _score_chartqapro(fields: Fields, output: str | list[str]) -> Details:
     }
     try:
         return details | (_score_turns if several else _score_single)(fields, details)
-    except _UnwritableIntegerError as error:
+    except OutputFault as error:
         return details | {"error": str(error)}
 
 
@@ -242,7 +239,7 @@ def _texts(items: list[Any] | None) -> list[str]:
             return [str(item).strip(" '") for item in items or ()]
     except ValueError:
         pass
-    raise _UnwritableIntegerError("an integer of more than 4300 digits in a list")
+    raise OutputFault(f"an integer of more than {MAX_DIGITS} digits in a list")
 
 
 def _as_list(value: object) -> list[Any]:
@@ -257,13 +254,9 @@ def _prepare_chartqapro(fields: dict[str, Any], metadata: Mapping[str, Any]) -> 
     return fields | {"all_answers": listed}
 
 
-def _chartqapro_metrics(details: Sequence[Details]) -> dict[str, Any]:
-    return {"accuracy": mean_of("score", details)}
-
-
 CHARTQAPRO = Scorer(
     score=_score_chartqapro,
-    metrics=_chartqapro_metrics,
+    metrics=accuracy,
     optional=("question_type", "year_flags", "is_multi_turn"),
     prepare=_prepare_chartqapro,
     accepts=(str, list),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.row_checks import check_answer
 
 _NOT_APPLICABLE = "not applicable"
 _DESCRIPTIVE = "descriptive"
@@ -49,11 +50,6 @@ def _number(text: str) -> float:
     return float(text.translate(_WITHOUT_COMMA_AND_PERCENT))
 
 
-def _check(fields: Fields) -> None:
-    if not isinstance(fields["answer"], str | None):
-        raise FieldError("answer", "must be a text")
-
-
 def _metrics(details: Sequence[Details]) -> dict[str, Any]:
     descriptive = [item for item in details if item.get("question_type") == _DESCRIPTIVE]
     reasoning = [item for item in details if item.get("question_type") != _DESCRIPTIVE]
@@ -65,4 +61,4 @@ def _metrics(details: Sequence[Details]) -> dict[str, Any]:
     return metrics
 
 
-CHARXIV = Scorer(score=_score, metrics=_metrics, optional=("question_type",), check=_check)
+CHARXIV = Scorer(score=_score, metrics=_metrics, optional=("question_type",), check=check_answer)

@@ -8,10 +8,10 @@ from typing import Any
 
 from datbench.extraction import extract_final_answer, last
 from datbench.scorers.base import Details, Fields, Scorer, mean, mean_of
+from datbench.scorers.faults import OutputFault
+from datbench.scorers.literals import MAX_DIGITS
 
 _STANDALONE_DIGITS = re.compile(r"\b\d+\b")
-_MAX_DIGITS = 4300
-"""Python's default limit on reading integers, written down so that no interpreter setting moves a score."""
 _MAX_COUNT = 1_000_000
 """Larger counts, and larger errors, are left out of the error metrics."""
 
@@ -62,7 +62,7 @@ def _countbench_truth(answer: Any) -> int | str | None:
 
 def _countbench_count(answer: str) -> int | None:
     digits = _last_digits(answer)
-    if 0 < len(digits) <= _MAX_DIGITS:
+    if 0 < len(digits) <= MAX_DIGITS:
         return int(digits)
     lowered = answer.lower()
     # In this order and anywhere in a word, so "none" counts as one: the benchmark's rule.
@@ -117,10 +117,6 @@ _CUES = [
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
 
 
-class _UnreadableCountError(ValueError):
-    """A captured word of digits that is no integer: the reference fails on it."""
-
-
 def _score_tallyqa(fields: Fields, output: str) -> Details:
     answer = fields["answer"]
     truth = _tallyqa_truth(answer)
@@ -135,7 +131,7 @@ def _score_tallyqa(fields: Fields, output: str) -> Details:
     }
     try:
         parsed = _tallyqa_count(extracted)
-    except _UnreadableCountError as error:
+    except OutputFault as error:
         return details | {"error": str(error)}
     details["parsed_answer"] = parsed
     if parsed is not None and parsed == truth:
@@ -150,7 +146,7 @@ def _tallyqa_truth(answer: Any) -> int | None:
 
 def _digits_value(digits: str) -> int | None:
     """The integer that a digits-only text is; None for the likes of a superscript, and for too many digits."""
-    if len(digits) > _MAX_DIGITS:
+    if len(digits) > MAX_DIGITS:
         return None
     try:
         return int(digits)
@@ -159,7 +155,7 @@ def _digits_value(digits: str) -> int | None:
 
 
 def _tallyqa_count(text: str) -> int | None:
-    """The count that a text states. Raises _UnreadableCountError where the reference fails."""
+    """The count that a text states. Raises OutputFault where the reference fails."""
     text = text.strip().lower()
     if text.isdecimal() and len(text) <= 9:
         return int(text)
@@ -182,7 +178,7 @@ def _word_value(word: str) -> int | None:
         return _NUMBER_WORDS.get(word)
     value = _digits_value(word)
     if value is None:
-        raise _UnreadableCountError("a count of digits that is no integer")
+        raise OutputFault("a count of digits that is no integer")
     return value
 
 
@@ -204,7 +200,7 @@ def _reported_count(item: Details) -> int | None:
         return item.get("parsed_answer")
     try:
         return _tallyqa_count(item.get("model_output", ""))
-    except _UnreadableCountError:
+    except OutputFault:
         return None
 
 

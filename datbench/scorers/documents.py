@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from datbench.extraction import extract_final_answer
 from datbench.scorers.anls import THRESHOLD, anls, exact_match_share, normalise, thresholded
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean, mean_of
-from datbench.scorers.row_checks import text_of
+from datbench.scorers.row_checks import check_answer
 
 
 def _docvqa_golds(fields: Fields) -> list[Any]:
@@ -23,10 +23,6 @@ def _check_docvqa(fields: Fields) -> None:
     for gold in _docvqa_golds(fields):
         if not isinstance(gold, str):
             raise FieldError("all_answers", f"must hold texts, holds {type(gold).__name__}")
-
-
-def _check_answer(fields: Fields) -> None:
-    text_of(fields, "answer")
 
 
 def _score_docvqa(fields: Fields, output: str) -> Details:
@@ -105,5 +101,5 @@ def _ocr_vqa_metrics(details: Sequence[Details]) -> dict[str, float]:
 
 
 DOCVQA = Scorer(_score_docvqa, _docvqa_metrics, check=_check_docvqa)
-INFOVQA = Scorer(_score_infovqa, _infovqa_metrics, check=_check_answer)
-OCR_VQA = Scorer(_score_ocr_vqa, _ocr_vqa_metrics, check=_check_answer)
+INFOVQA = Scorer(_score_infovqa, _infovqa_metrics, check=check_answer)
+OCR_VQA = Scorer(_score_ocr_vqa, _ocr_vqa_metrics, check=check_answer)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, Fields, Scorer, accuracy
 from datbench.scorers.choice_letters import labelled_letter, letter_in_response
 from datbench.scorers.row_checks import text_of, texts_of
 
@@ -65,14 +63,10 @@ def _choices_of_question(question: str) -> list[str]:
     return [text for _, text in sorted(texts.items())]
 
 
-def _metrics(details: Sequence[Details]) -> dict[str, Any]:
-    return {"accuracy": mean_of("score", details)}
-
-
 def _check(fields: Fields) -> None:
     text_of(fields, "answer")
     if not _choices_of_question(fields["question"]):
         texts_of(fields, "options")
 
 
-LOGICVISTA = Scorer(_score, _metrics, check=_check)
+LOGICVISTA = Scorer(_score, accuracy, check=_check)

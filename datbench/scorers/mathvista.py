@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, Fields, Scorer, mean_of
-from datbench.scorers.row_checks import text_of
+from datbench.scorers.base import Details, Fields, Scorer, accuracy
+from datbench.scorers.row_checks import check_answer
 
 _CLAUSE_MARKERS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 _NO_CLAUSES = frozenset(":,.!?;'")
@@ -80,12 +79,4 @@ def _clauses(lines: Sequence[str]) -> Iterator[str]:
             yield clause
 
 
-def _metrics(details: Sequence[Details]) -> dict[str, Any]:
-    return {"accuracy": mean_of("score", details)}
-
-
-def _check(fields: Fields) -> None:
-    text_of(fields, "answer")
-
-
-MATHVISTA = Scorer(_score, _metrics, check=_check)
+MATHVISTA = Scorer(_score, accuracy, check=check_answer)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, FieldError, Fields, Scorer, accuracy
 from datbench.scorers.choice_letters import free_standing_letter, labelled_letter, letter_in_response
 from datbench.scorers.literals import read_literal
 from datbench.scorers.row_checks import list_of, texts_of
@@ -17,10 +17,6 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Choices = tuple[Sequence[str], dict[str, Any]]
 """The letters in order, and letter -> option text."""
-
-
-def _accuracy(details: Sequence[Details]) -> dict[str, Any]:
-    return {"accuracy": mean_of("score", details)}
 
 
 def _details(prediction: str | None, correct: bool) -> Details:
@@ -127,7 +123,7 @@ def _check_by(read: Callable[[Fields], Choices]) -> Callable[[Fields], None]:
     return check
 
 
-AI2D = Scorer(_score_ai2d, _accuracy)
-MMBENCH = Scorer(_score_mmbench, _accuracy, check=_check_by(_choices))
-MMMUPRO = Scorer(_score_mmmupro, _accuracy, check=_check_by(_choices_or_literal))
-MMMU = Scorer(_score_mmmu, _accuracy, check=_check_by(_listed_choices))
+AI2D = Scorer(_score_ai2d, accuracy)
+MMBENCH = Scorer(_score_mmbench, accuracy, check=_check_by(_choices))
+MMMUPRO = Scorer(_score_mmmupro, accuracy, check=_check_by(_choices_or_literal))
+MMMU = Scorer(_score_mmmu, accuracy, check=_check_by(_listed_choices))

@@ -19,6 +19,11 @@ def text_of(fields: Fields, name: str) -> str:
     return value
 
 
+def check_answer(fields: Fields) -> None:
+    """Raise FieldError unless ``answer`` is text: all that many scorers ask of a row."""
+    text_of(fields, "answer")
+
+
 def list_of(fields: Fields, name: str) -> list[Any]:
     """The field's value, which must be a list; absent and null give an empty one.
 

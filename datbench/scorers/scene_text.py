@@ -9,7 +9,7 @@ from functools import lru_cache
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, Fields, Scorer, mean_of
 from datbench.scorers.contractions import agreement, normalise_annotation
-from datbench.scorers.row_checks import text_of, texts_of
+from datbench.scorers.row_checks import check_answer, texts_of
 
 _UNIT_SIGN = re.compile("[$£€¥₹%]")
 _NEITHER_DIGIT_NOR_POINT = re.compile(r"[^0-9.]")
@@ -121,9 +121,5 @@ def _check_text_vqa(fields: Fields) -> None:
     texts_of(fields, "all_answers")
 
 
-def _check_scene(fields: Fields) -> None:
-    text_of(fields, "answer")
-
-
 TEXT_VQA = Scorer(_score_text_vqa, _text_vqa_metrics, check=_check_text_vqa)
-CC_OCR_SCENE = Scorer(_score_scene, _scene_metrics, optional=("l2_category",), check=_check_scene)
+CC_OCR_SCENE = Scorer(_score_scene, _scene_metrics, optional=("l2_category",), check=check_answer)
