@@ -17,6 +17,9 @@ from datbench_tasks.sample_logs import RECORD
 Pair = tuple[Mapping[str, Any], dict[str, Any]]
 """The host's line of a sample ({} if only our copy has it), and the record to put into it."""
 
+PER_TASK = ("configs", "versions", "n-shot", "higher_is_better", "n-samples")
+"""Parts of a results file with an entry a task: tasks that were run apart may be written into one file."""
+
 
 class HostFiles:
     """Writes ``<date>_samples_<task>.jsonl`` task by task, then the ``<date>_results.json`` over them.
@@ -31,10 +34,12 @@ class HostFiles:
         """Write one task's sample log; ``pairs`` is streamed."""
         scores: list[float | None] = []
         write_jsonl(folder / f"{date}_samples_{task_run.task}.jsonl", _lines(pairs, scores))
-        file = folder / f"{date}_results.json"
-        if file not in self._results:
-            self._results[file] = copy.deepcopy(without_secrets(read_results(task_run))) or {"results": {}}
-        _update_task(self._results[file]["results"].setdefault(task_run.task, {"alias": task_run.task}), scores)
+        original = copy.deepcopy(without_secrets(read_results(task_run)))
+        content = self._results.setdefault(folder / f"{date}_results.json", {"results": {}, **original})
+        for part in PER_TASK:
+            if task_run.task in (original.get(part) or {}):
+                content.setdefault(part, {}).setdefault(task_run.task, original[part][task_run.task])
+        _update_task(content["results"].setdefault(task_run.task, {"alias": task_run.task}), scores)
 
     def finish(self) -> None:
         """Write the results files."""

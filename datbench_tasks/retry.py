@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import datetime
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import yaml
 
 from datbench.jsonio import write_json, write_text
 from datbench_tasks.errors import InputError
-from datbench_tasks.host_files import HostFiles
+from datbench_tasks.host_files import HostFiles, Pair
 from datbench_tasks.host_task import ONLY
 from datbench_tasks.run_directory import RETRY_FOLDER, Run, TaskRun, open_run
 from datbench_tasks.run_samples import iter_samples
@@ -80,22 +79,24 @@ class Retry:
 
     def merge(self) -> None:
         """Write the run's tasks anew, dated now: the new answers where there are some, the old lines elsewhere."""
-        again = {task_run.task: task_run for task_run in open_run(self.folder).tasks}
+        again = {task_run.task: _by_id(task_run) for task_run in open_run(self.folder).tasks}
         date = _date_after(max(task_run.date for task_run in self.run.tasks))
         files = HostFiles()
         for task_run in self.run.tasks:
-            if task_run.task in again:
-                place = task_run.samples or task_run.copies[0].parent.parent / "merged"
-                files.add_task(place.parent, date, task_run, _merged(task_run, again[task_run.task]))
+            beside = task_run.samples or task_run.results or task_run.copies[0].parent
+            files.add_task(beside.parent, date, task_run, _merged(task_run, again.get(task_run.task, {})))
         files.finish()
         shutil.rmtree(self.folder)
 
 
-def _merged(task_run: TaskRun, again: TaskRun) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    new: dict[str, Sample] = {sample.record["id"]: sample for sample in iter_samples(again)}
+def _by_id(task_run: TaskRun) -> dict[str, Sample]:
+    return {sample.record["id"]: sample for sample in iter_samples(task_run)}
+
+
+def _merged(task_run: TaskRun, again: Mapping[str, Sample]) -> Iterator[Pair]:
     for old in iter_samples(task_run):
-        sample = new.get(old.record["id"], old)
-        yield {**sample.line, "doc_id": old.record.get("doc_id")}, sample.record
+        sample = again.get(old.record["id"], old)
+        yield {**sample.line, "doc_id": old.record.get("doc_id")} if sample.line else {}, sample.record
 
 
 def _date_after(date: str) -> str:
