@@ -226,6 +226,20 @@ def test_dark_screens_get_a_dark_page(browser: Browser, page_path: Path) -> None
     assert grounds == ["rgb(252, 251, 248)", "rgb(21, 23, 26)"]
 
 
+def test_paper_is_light_and_shows_numbers_not_the_list(browser: Browser, page_path: Path) -> None:
+    tab = WatchedPage(browser, page_path, dark=True).tab
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(252, 251, 248)"
+    expect(tab.get_by_role("table", name="Capabilities")).to_be_visible()
+    expect(tab.locator("#samples")).to_be_hidden()
+
+
+def test_rows_keep_their_names_when_a_table_is_scrolled(browser: Browser, page_path: Path) -> None:
+    table = WatchedPage(browser, page_path, width=360).tab.locator(".table").first
+    assert table.evaluate("table => { table.scrollLeft = 400; return table.scrollLeft; }") > 100
+    assert table.locator("tbody th").first.evaluate("name => name.getBoundingClientRect().left") >= 0
+
+
 def test_narrow_screens_show_list_and_sample_in_turn(browser: Browser, page_path: Path) -> None:
     opened = WatchedPage(browser, page_path, width=360)
     tab = opened.tab
