@@ -113,4 +113,7 @@ def _frame(records: list[Record]) -> Any:
     import pandas as pd
 
     names = list(dict.fromkeys(name for record in records for name in record))
-    return pd.DataFrame({name: pd.Series([record.get(name) for record in records], dtype=object) for name in names})
+    columns = [pd.Series([record.get(name) for record in records], dtype=object) for name in names]
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    frame.columns = pd.Index(names, dtype=object)  # pandas's own column names hold no lone surrogates
+    return frame

@@ -51,6 +51,16 @@ def test_steps_go_from_file_to_file(bench: Path, cache_type: str) -> None:
     assert second.write([{"a": 1}]).endswith("step_step2." + cache_type)
 
 
+def test_any_name_of_a_column_makes_a_frame(bench: Path) -> None:
+    bench.write_text('{"a\\ud800": 1, "": 2}\n')
+    whole = storage(bench)
+    first = whole.step()
+    frame = first.read()
+    assert list(frame.columns) == ["a\ud800", ""]
+    first.write(frame)
+    assert whole.step().read("dict") == [{"a\ud800": 1, "": 2}]
+
+
 def test_csv_cells_are_text(bench: Path) -> None:
     whole = storage(bench, cache_type="csv")
     first = whole.step()
