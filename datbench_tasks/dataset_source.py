@@ -37,7 +37,7 @@ def load_capability(capability: str, data: str | None = None, *, full: bool = Fa
     """
     name = "DatBench-Full" if full else "DatBench"
     place = data or os.environ.get(DATA_VARIABLE)
-    if place is None:
+    if not place:
         return _from_hub(HUB_DATASETS[name], capability, os.environ.get(REVISION_VARIABLE) or "main")
     if place == SAMPLE:
         return _from_parquet([sample_file(capability)])
@@ -71,7 +71,11 @@ def _from_disk(folder: Path) -> Any:
         loaded = load_from_disk(str(folder))
     except Exception as fault:
         raise InputError(f"{folder} cannot be read: {fault}; write it again with save_to_disk") from fault
-    return loaded["test"] if isinstance(loaded, dict) else loaded
+    if not isinstance(loaded, dict):
+        return loaded
+    if "test" not in loaded:
+        raise InputError(f"{folder} holds the splits {', '.join(loaded)}, but no split test")
+    return loaded["test"]
 
 
 def _from_hub(path: str, capability: str, revision: str) -> Any:

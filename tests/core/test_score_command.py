@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from datasets import DatasetDict
 
 from datbench import DatBenchReport
+from datbench_tasks import dataset_source
 from datbench_tasks.cli import main
 from datbench_tasks.dataset_source import load_capability
 
@@ -86,3 +88,15 @@ def test_data_that_is_not_there_is_named(tmp_path, capsys):
     answers = write(tmp_path / "a.jsonl", [])
     assert main(["score", answers, "--capability", "math", "--data", str(tmp_path)]) == 5
     assert "DatBench/math/test-*.parquet" in capsys.readouterr().err
+
+
+def test_splits_without_a_test_split_are_named(tmp_path, capsys):
+    DatasetDict(train=load_capability("math", "sample")).save_to_disk(tmp_path / "math")
+    assert main(["score", write(tmp_path / "a.jsonl", []), "--capability", "math", "--data", str(tmp_path)]) == 5
+    assert "holds the splits train, but no split test" in capsys.readouterr().err
+
+
+def test_an_empty_variable_is_no_folder(monkeypatch):
+    monkeypatch.setenv("DATBENCH_DATA", "")
+    monkeypatch.setattr(dataset_source, "_from_hub", lambda *asked: asked)
+    assert load_capability("math") == ("DatologyAI/DatBench", "math", "main")
