@@ -17,6 +17,7 @@ from pathlib import Path
 from datbench_tasks import cli
 from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.judge.command import add_judge_arguments, backend_of, judge, settings_of
+from datbench_tasks.judge.post_pass import check_tag
 from datbench_tasks.retry import Retry
 from datbench_tasks.run_directory import TaskRun, open_run, read_results
 from datbench_tasks.run_samples import iter_samples
@@ -40,9 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The three steps; 3 if the host left less than it was asked for, or samples are without a verdict."""
+    if args.dry_run:
+        raise UsageError("--dry-run: what a judge is asked is known after the run; datbench-tasks judge RUN --dry-run")
     backend = backend_of(args) if args.judge_model or args.judge_base_url or args.local_model else None
+    output = args.only_failed or Path(_value_of("--output_path", args.more))
+    if backend:
+        check_tag(output, backend.identity, settings_of(args))
     if args.only_failed:
-        output = args.only_failed
         retry = Retry.of(open_run(output, date=args.date, model=args.run_model))
         if retry is not None:
             _check_alone(args.more)
@@ -50,7 +55,6 @@ def run(args: argparse.Namespace) -> int:
             retry.merge()
             args.date = None  # the merged run has a date of its own
     else:
-        output = Path(_value_of("--output_path", args.more))
         args.run_model = run_host(args.more, output)
     args.allow_missing |= args.allow_incomplete
     judged = judge(args, output, backend) if backend else DONE
@@ -61,7 +65,7 @@ def _report_options(args: argparse.Namespace, *, judged: bool) -> list[str]:
     """Ours that the report must know, as its own options."""
     values = {
         "--html": args.html,
-        "--judge": settings_of(args).tag if judged and not args.dry_run else None,
+        "--judge": settings_of(args).tag if judged else None,
         "--run-model": args.run_model,
         "--date": args.date,
     }
