@@ -146,7 +146,7 @@ class Progress:
             rate = done / totals.seconds
             left = f"{(self._total - done) / rate:,.0f} s left" if rate else "time left unknown"
             print(
-                f"{done:,}/{self._total:,} answers, {rate:,.1f}/s, {state}, {left}",
+                f"{done:,}/{self._total:,} done, {rate:,.1f}/s, {state}, {left}",
                 file=self._stream,
                 flush=True,
             )

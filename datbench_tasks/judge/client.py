@@ -262,7 +262,8 @@ class _Client:
             raise _Fault("timeout") from fault
         except (aiohttp.ClientError, OSError) as fault:
             self._pool.unreachable(replica, refused=False)
-            raise _Fault(f"connection broken ({type(fault).__name__})", connection=True) from fault
+            status = str(getattr(fault, "status", ""))  # a proxy's; the rest of its words holds the proxy's address
+            raise _Fault(f"connection broken ({type(fault).__name__})", status, connection=True) from fault
         if response.status != 200:
             self._reject(response, text, replica, sent_at)
         try:

@@ -91,6 +91,14 @@ class Settings:
         return self.journal or self.folder(directory) / "journal.jsonl"
 
 
+@dataclass(frozen=True)
+class Accounts:
+    """What this command took, and what the whole pass took, earlier commands included."""
+
+    now: Totals
+    whole: Totals
+
+
 def safe_tag(name: str) -> str:
     """A folder name made of a model's name: ASCII letters, digits, ``._-``, at most 80 characters."""
     return _UNSAFE.sub("_", name).strip("._")[:80].rstrip("._") or "judge"
@@ -127,20 +135,16 @@ def judge_run(run: Run, backend: Backend, settings: Settings) -> Verdicts:
                 with Progress(len(plan)) as progress:
                     totals = backend.ask(plan.requests(), journal, progress.show)
             except (KeyboardInterrupt, RefusedError):
-                kept = f"stopped; {len(journal):,} answers are safe in {journal.path}"
-                how = "goes on" if not settings.selection.refresh else "goes on without --refresh, with it begins anew"
-                _say(f"{kept}; datbench-tasks judge {run.directory} with the same options {how}")
+                kept = (
+                    f"{len(journal):,} answers are safe in {journal.path}"
+                    if len(journal)
+                    else "nothing is answered yet"
+                )
+                how = "goes on without --refresh, with it begins anew" if settings.selection.refresh else "goes on"
+                _say(f"stopped; {kept}; datbench-tasks judge {run.directory} with the same options {how}")
                 raise
             _say(totals.describe(settings.prices))
         return finish(run, backend.identity, settings, journal, Accounts(totals, journal.totals(plan.keys)))
-
-
-@dataclass(frozen=True)
-class Accounts:
-    """What this command took, and what the whole pass took, earlier commands included."""
-
-    now: Totals
-    all: Totals
 
 
 def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journal, accounts: Accounts) -> Verdicts:
@@ -153,8 +157,8 @@ def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journ
     def judge(sample: Sample) -> dict[str, Any]:
         return judge_value(sample, identity, settings, journal)
 
-    if accounts.all.requests > accounts.now.requests:
-        _say(f"the whole pass so far: {accounts.all.describe_spent(settings.prices)}")
+    if accounts.whole.requests > accounts.now.requests:
+        _say(f"the whole pass so far: {accounts.whole.describe_spent(settings.prices)}")
     if settings.strict:
         _refuse_unscored(run, settings, judge)
     folder = settings.folder(run.directory)
@@ -165,7 +169,7 @@ def finish(run: Run, identity: JudgeIdentity, settings: Settings, journal: Journ
         "accuracy_bounds": verdicts.bounds,
         "unscored": verdicts.unscored,
         "accounting": accounts.now.as_dict(settings.prices),
-        "spent": accounts.all.spent(settings.prices),
+        "spent": accounts.whole.spent(settings.prices),
     })  # fmt: skip
     _say(describe(verdicts))
     return verdicts

@@ -68,6 +68,6 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch):
             progress.show(totals, 4)
     lines = stream.getvalue().splitlines()
     assert lines == [
-        "10/50 answers, 1.0/s, in flight 4, retries 0, 40 s left",
-        "20/50 answers, 1.0/s, in flight 4, retries 0, 30 s left",
+        "10/50 done, 1.0/s, in flight 4, retries 0, 40 s left",
+        "20/50 done, 1.0/s, in flight 4, retries 0, 30 s left",
     ]

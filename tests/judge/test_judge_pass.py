@@ -380,7 +380,7 @@ def test_a_refusal_is_status_4_and_leaves_no_judged_run(make_run, capsys, monkey
     with ChatServer(lambda call: Reply(f"Bearer {call.headers['Authorization']}", status=401)) as server:
         assert judge(run, server, "--api-key-env", "MARKED_KEY") == 4
     printed = capsys.readouterr()
-    assert "HTTP 401" in printed.err and "--api-key-env" in printed.err
+    assert "HTTP 401" in printed.err and "--api-key-env" in printed.err and "nothing is answered yet" in printed.err
     everything = printed.out + printed.err + "".join(p.read_text() for p in run.rglob("*") if p.is_file())
     assert "sk-marked-4711" not in everything
     assert not (run / "judge").exists(), "a pass without any answer leaves nothing behind"
