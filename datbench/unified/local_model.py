@@ -86,7 +86,7 @@ class LocalModel:
 
     def _score(self, encoded: Sequence[Encoded | None]) -> list[tuple[float, int] | None]:
         """(summed log-probability, number) of the tokens from each start on; batches hold texts of like length."""
-        scores: list[tuple[float, int] | None] = [text and (0.0, 0) for text in encoded]
+        scores: list[tuple[float, int] | None] = [None if text is None else (0.0, 0) for text in encoded]
         wanted = [(index, text) for index, text in enumerate(encoded) if text and len(text[0]) > max(text[1], 1)]
         wanted.sort(key=lambda found: len(found[1][0]))
         for first in range(0, len(wanted), _BATCH):

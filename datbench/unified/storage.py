@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
-from datbench.unified.tables import Record, TableError, plain, read_records, write_records
+from datbench.unified.cells import cell_value, is_numpy_scalar
+from datbench.unified.tables import Record, TableError, read_records, without_surrogates, write_records
 
 _CACHE_TYPES = ("json", "jsonl", "csv", "parquet")
 
@@ -81,9 +83,9 @@ class FileStorage:
         if hasattr(data, "columns"):
             names = [str(name) for name in data.columns]
             rows = zip(*(data.iloc[:, place].array for place in range(len(names))), strict=True)
-            records = [dict(zip(names, map(plain, row), strict=True)) for row in rows]
+            records = [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
         elif isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
-            records = [{str(name): plain(cell) for name, cell in row.items()} for row in data]
+            records = [{str(name): _plain(cell) for name, cell in row.items()} for row in data]
         else:
             raise ValueError("write takes a data frame or a list of at least one dict")
         write_records(path, records)
@@ -117,3 +119,26 @@ def _frame(records: list[Record]) -> Any:
     frame = pd.DataFrame(dict(enumerate(columns)))
     frame.columns = pd.Index(names, dtype=object)  # pandas's own column names hold no lone surrogates
     return frame
+
+
+def _plain(cell: Any) -> Any:
+    """The cell as a JSON value: what JSON has no form for, or is nested too deep, becomes text, NaN becomes None."""
+    try:
+        return _json_value(cell)
+    except RecursionError:
+        return str(cell)
+
+
+def _json_value(cell: Any) -> Any:
+    cell = cell_value(cell)
+    if is_numpy_scalar(cell):
+        cell = cell.item()
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None
+    if cell is None or isinstance(cell, (bool, int, float)):
+        return cell
+    if isinstance(cell, list):
+        return [_json_value(item) for item in cell]
+    if isinstance(cell, dict):
+        return {str(name): _json_value(item) for name, item in cell.items()}
+    return without_surrogates(str(cell))

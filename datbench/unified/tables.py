@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from datbench import jsonio
-from datbench.unified.cells import cell_value, is_numpy_scalar
 
 Record = dict[str, Any]
 
@@ -138,34 +136,8 @@ def check_ending(path: Path) -> None:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON text of a cell or of records; cells of a parquet file that JSON has no form for become text."""
-    try:
-        return jsonio.dumps(value, indent=indent)
-    except TypeError:
-        return jsonio.dumps(plain(value), indent=indent)
-
-
-def plain(cell: Any) -> Any:
-    """The cell as a JSON value: what JSON has no form for, or is nested too deep, becomes text, NaN becomes None."""
-    try:
-        return _plain(cell)
-    except RecursionError:
-        return str(cell)
-
-
-def _plain(cell: Any) -> Any:
-    cell = cell_value(cell)
-    if is_numpy_scalar(cell):
-        cell = cell.item()
-    if isinstance(cell, float) and not math.isfinite(cell):
-        return None
-    if cell is None or isinstance(cell, (bool, int, float)):
-        return cell
-    if isinstance(cell, list):
-        return [_plain(item) for item in cell]
-    if isinstance(cell, dict):
-        return {str(name): _plain(item) for name, item in cell.items()}
-    return without_surrogates(str(cell))
+    """JSON text of a cell or of records; what JSON has no form for (bytes and dates of parquet) becomes text."""
+    return jsonio.dumps(value, indent=indent, default=lambda cell: without_surrogates(str(cell)))
 
 
 def without_surrogates(cell: Any) -> Any:
