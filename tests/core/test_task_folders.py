@@ -27,6 +27,7 @@ def test_every_task_says_what_it_reads(folder, capability):
     assert task["task"] == f"{folder}_{capability}"
     assert task["metadata"]["capability"] == capability
     assert task["generation_kwargs"]["until"] == [] and task["reasoning_tags"] == "none"
+    assert task["num_fewshot"] == 0
     assert task["metric_list"][0]["metric"] == "datbench_score"
     if folder != "datbench_sample":
         assert task["dataset_name"] == capability
