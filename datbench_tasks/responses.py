@@ -18,7 +18,9 @@ def read_vlm_responses(path: str | Path) -> list[VLMResponse]:
         InputError: the file cannot be read, or a line lacks a field or has one of a wrong type (names the line).
     """
     return [
-        VLMResponse(_text(line, "id", place), _text(line, "raw_output", place), line.get("parsed_answer"))
+        VLMResponse(
+            _text(line, "id", place), _text(line, "raw_output", place), _text_or_none(line, "parsed_answer", place)
+        )
         for place, line in _objects(Path(path))
     ]
 
@@ -26,7 +28,9 @@ def read_vlm_responses(path: str | Path) -> list[VLMResponse]:
 def read_judge_responses(path: str | Path) -> list[JudgeResponse]:
     """Judge outputs of lines ``{"id", "raw_judge_output", "verdict"?}``; errors as ``read_vlm_responses``."""
     return [
-        JudgeResponse(_text(line, "id", place), _text(line, "raw_judge_output", place), line.get("verdict"))
+        JudgeResponse(
+            _text(line, "id", place), _text(line, "raw_judge_output", place), _text_or_none(line, "verdict", place)
+        )
         for place, line in _objects(Path(path))
     ]
 
@@ -43,7 +47,7 @@ def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     raise InputError(f"{place}: must be a JSON object, is {type(value).__name__}")
                 yield place, value
     except (OSError, UnicodeDecodeError) as fault:
-        raise InputError(f"{path} cannot be read: {fault}") from fault
+        raise InputError(f"{path} cannot be read: {getattr(fault, 'strerror', None) or fault}") from fault
 
 
 def _decoded(line: str, place: str) -> Any:
@@ -59,3 +63,7 @@ def _text(line: dict[str, Any], field: str, place: str) -> str:
         problem = "is missing" if field not in line else f"must be a text, is {type(value).__name__}"
         raise InputError(f"{place}: field {field!r} {problem}")
     return value
+
+
+def _text_or_none(line: dict[str, Any], field: str, place: str) -> str | None:
+    return None if line.get(field) is None else _text(line, field, place)

@@ -59,6 +59,7 @@ def test_missing_responses_are_named_and_make_it_partial(tmp_path, rows, capsys)
     [
         ('{"id": "a"}\n', ["line 1", "'raw_output' is missing"]),
         ('{"id": "a", "raw_output": "x"}\n\n{"id": 3, "raw_output": "x"}\n', ["line 3", "'id' must be a text, is int"]),
+        ('{"id": "a", "raw_output": "x", "parsed_answer": 5}\n', ["line 1", "'parsed_answer' must be a text, is int"]),
         ("[1]\n", ["line 1", "must be a JSON object"]),
         ("{nope\n", ["line 1", "no JSON"]),
         ("[" * 100_000 + "\n", ["line 1", "no JSON"]),
