@@ -140,13 +140,15 @@ def _has_data(folder: Path) -> bool:
 
 
 def _hub(revision: str) -> Finding:
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, constants
 
     name = "DatologyAI/DatBench"
+    if constants.HF_HUB_OFFLINE:
+        return Finding(NOTE, "data", f"not looked for: HF_HUB_OFFLINE is set, so {name} must be in the hub's cache")
     try:
         info = HfApi().dataset_info(name, revision=revision, timeout=10)
     except Exception as fault:
-        reason = str(fault).strip().splitlines()[0][:200] if str(fault).strip() else type(fault).__name__
+        reason = str(fault).strip().splitlines()[0][:200].rstrip(".") if str(fault).strip() else type(fault).__name__
         return Finding(
             UNREACHABLE,
             "data",

@@ -77,6 +77,12 @@ def test_a_hub_that_cannot_be_reached_is_said(doctor):
     assert "UNREACHABLE data" in said and "DATBENCH_DATA" in said
 
 
+def test_without_network_on_purpose_the_hub_is_not_missed(doctor):
+    status, said = doctor(HF_HUB_OFFLINE="1")
+    assert "note        data" in said and "HF_HUB_OFFLINE" in said and "UNREACHABLE" not in said
+    assert status != 4
+
+
 def test_a_folder_that_shadows_the_hub_is_noted(doctor, tmp_path):
     (tmp_path / "DatologyAI" / "DatBench").mkdir(parents=True)
     _, said = doctor("--no-network")
