@@ -18,6 +18,7 @@ from typing import Any
 from tqdm import tqdm
 
 from datbench import jsonio
+from datbench.unified import local_model
 from datbench.unified.batches import make_batch_scorer
 from datbench.unified.cells import cell_value
 from datbench.unified.eval_types import (
@@ -29,6 +30,7 @@ from datbench.unified.eval_types import (
     key_name,
 )
 from datbench.unified.formula import MathVerifyError
+from datbench.unified.likelihood import ModelSource
 from datbench.unified.likelihood_rows import Likelihoods
 from datbench.unified.rows import ROW_SCORERS
 from datbench.unified.rules import rules_for
@@ -127,10 +129,16 @@ def _scorer(
 
 
 class _ModelScorer:
-    """Rows by the log-likelihoods of a model on this machine."""
+    """Rows by the log-likelihoods of a model on this machine, loaded at once: UsageError where that fails."""
 
     def __init__(self, args: argparse.Namespace, columns: dict[str, str], base: int | None) -> None:
         self.hf_model_name_or_path = args.local_model
+        try:
+            local_model.load(ModelSource(args.local_model))
+        except ModuleNotFoundError as fault:
+            raise UsageError(str(fault)) from fault
+        except Exception as fault:
+            raise UsageError(f"--local-model {args.local_model} cannot be loaded: {fault}") from fault
         self._columns = columns
         likelihoods = Likelihoods(self, None, rules_for(args.strict, base, args.metric))
         self._score = {
@@ -141,10 +149,7 @@ class _ModelScorer:
 
     def __call__(self, rows: list[Record]) -> Scored:
         cells = [{role: cell_value(row.get(name)) for role, name in self._columns.items()} for row in rows]
-        try:
-            return Scored(rows, self._score(cells))
-        except ModuleNotFoundError as fault:
-            raise UsageError(str(fault)) from fault
+        return Scored(rows, self._score(cells))
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -324,3 +324,23 @@ def test_rows_that_fit_no_csv_say_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     bench = table(tmp_path / "bench.jsonl", [first, {**second, "more": 1}])
     assert main(["unified", str(bench), *CHOICES, "--out", str(tmp_path / "out.csv"), "--workers", "1"]) == USAGE
     assert "row 2 has a column 'more' that row 1 lacks; write .jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        (OSError("no file named config.json"), "--local-model nowhere cannot be loaded: no file named config.json"),
+        (ModuleNotFoundError("pip install 'datbench-tasks[local]'"), "pip install 'datbench-tasks[local]'"),
+    ],
+)
+def test_a_local_model_that_cannot_be_loaded_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, fault: Exception, problem: str
+) -> None:
+    def load_parts(_: Any) -> Any:
+        raise fault
+
+    monkeypatch.setattr("datbench.unified.local_model.load_parts", load_parts)
+    bench, out = table(tmp_path / "bench.jsonl", rows()), tmp_path / "out.jsonl"
+    assert main(["unified", str(bench), *CHOICES, "--local-model", "nowhere", "--out", str(out)]) == USAGE
+    assert problem in capsys.readouterr().err
+    assert not out.exists()
