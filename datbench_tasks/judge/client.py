@@ -141,12 +141,11 @@ class _Client:
                     break
             workers = [asyncio.create_task(self._work(source)) for _ in range(self._limits.ceiling)]
             try:
-                await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+                done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
             finally:
                 await self._stop(workers)
-        for worker in workers:
-            if not worker.cancelled():
-                worker.result()
+        for worker in done:
+            worker.result()
         return self._totals
 
     async def _stop(self, workers: Sequence[asyncio.Task[None]]) -> None:

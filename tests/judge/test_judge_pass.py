@@ -465,7 +465,7 @@ def test_a_second_interrupt_waits_for_nobody(make_run):
         started = time.monotonic()
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
-        assert time.monotonic() - started < DRAIN_SECONDS / 2
+        assert time.monotonic() - started < DRAIN_SECONDS
     assert child.returncode == 130 and "11 answers are safe" in errors and "Traceback" not in errors
 
 
