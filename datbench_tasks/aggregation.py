@@ -6,20 +6,17 @@ import datetime
 import logging
 import math
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from datbench.jsonio import write_jsonl
+from datbench_tasks.masking import public_arguments
 from datbench_tasks.records import SCHEMA
 from datbench_tasks.sample_logs import COPIES_FOLDER
 
 log = logging.getLogger(__name__)
-
-_SECRET = re.compile(r"api_?key|secret|password|authorization|credential|(^|_)(key|token)$", re.IGNORECASE)
-"""Names of arguments whose values are secrets; ``max_new_tokens`` is none."""
 
 
 def accuracy(scores: Sequence[float | None]) -> float:
@@ -56,34 +53,3 @@ def _host_date(args: Any) -> str:
     """The time as the host writes it into its file names."""
     zone = ZoneInfo(getattr(args, "timezone", None) or "Asia/Singapore")
     return datetime.datetime.now(zone).strftime("%Y%m%d_%H%M%S")
-
-
-def public_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Command-line arguments fit for a file: values of anything that is named like a secret are masked.
-
-    >>> public_arguments({"model_args": "model=m,api_key=abc"})
-    {'model_args': 'model=m,api_key=***'}
-    """
-    return {name: _masked(name, value) for name, value in sorted(arguments.items()) if value is not None}
-
-
-def without_secrets(results: Mapping[str, Any]) -> dict[str, Any]:
-    """A results file of the host fit for a copy: it holds the model arguments as they were given, keys included."""
-    return {**results, "config": _masked("config", results["config"])} if results.get("config") else dict(results)
-
-
-def _masked(name: str, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _masked(str(key), item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_masked(name, item) for item in value]
-    if not isinstance(value, str):
-        return value if value is None or isinstance(value, (bool, int, float)) else str(value)
-    if _SECRET.search(name):
-        return "***"
-    return ",".join(_masked_pair(pair) for pair in value.split(","))
-
-
-def _masked_pair(pair: str) -> str:
-    name, equals, _ = pair.partition("=")
-    return f"{name}=***" if equals and _SECRET.search(name) else pair

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from datbench.jsonio import write_json, write_jsonl
-from datbench_tasks.aggregation import accuracy, without_secrets
+from datbench_tasks.aggregation import accuracy
+from datbench_tasks.masking import without_secrets
 from datbench_tasks.run_directory import TaskRun, read_results
 from datbench_tasks.sample_logs import RECORD
 
