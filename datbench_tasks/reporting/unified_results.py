@@ -110,7 +110,7 @@ def _outcome(row_id: str, name: str, score: float) -> Outcome:
 def _settings(statistics: dict[str, Any]) -> dict[str, Any]:
     return {
         "scorer_version": f"unified {__version__}",
-        "dataset": statistics.get("bench_name_or_prefix"),
+        "dataset": None,  # each benchmark stands among the capabilities
         "split": None,
         "variant": "unified",
         "reasoning": None,

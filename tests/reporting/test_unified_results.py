@@ -49,7 +49,7 @@ def test_the_command_reports_and_says_that_rows_are_invalid(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "parse_failed (row 00000002)" in printed
     assert "scorer:unified" in printed
-    assert "|data:bench|tasks:unified|" in printed
+    assert "|tasks:unified|capabilities:bench|" in printed
     assert (tmp_path / "a" / "result.report.json").is_file()
 
 
@@ -71,6 +71,17 @@ def test_two_tables_of_one_benchmark_are_no_parts_of_a_run(tmp_path, capsys):
     first, second = scored(tmp_path / "a", [True, False]), scored(tmp_path / "b", [True, True])
     assert main(["report", str(first), str(second)]) == 5
     assert f"{second}: a second table of bench; compare them with datbench-tasks compare" in capsys.readouterr().err
+
+
+def test_tables_of_several_benchmarks_are_one_report(tmp_path):
+    for name, scores in (("sums", [1, 0]), ("maps", [1, 1, 0, 1])):
+        rows = [{"eval_valid": True, "eval_error": "", "eval_score": score} for score in scores]
+        write_jsonl(tmp_path / f"{name}.jsonl", rows)
+        write_json(tmp_path / f"{name}.statistics.json", [{"bench_name_or_prefix": name, "type": "key2_qa"}])
+    report = load_report([tmp_path / "sums.jsonl", tmp_path / "maps.jsonl"])
+    assert {group.name: group.accuracy for group in report.capabilities} == {"maps": 0.75, "sums": 0.5}
+    assert (report.macro_accuracy, report.total.accuracy) == (0.625, 4 / 6)
+    assert "|capabilities:maps,sums|samples:6|" in report.signature_line
 
 
 def test_files_of_a_run_are_no_tables(tmp_path, capsys):
