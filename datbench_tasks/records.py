@@ -6,6 +6,7 @@ Schema 1. A judge sample without a verdict is ``pending`` and has no ``score``; 
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -178,6 +179,9 @@ def _adds(key: str, value: Any, sample: DatBenchSample) -> bool:
 
 MASKS = "points_mask"
 
+MOST_POINTS = 100_000_000
+"""In all masks of a sample: a few bytes of a record could ask for all memory there is."""
+
 
 def _packed(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields with point masks as packed bits (zlib, base64); a mask that is no rectangle stays as it is."""
@@ -203,6 +207,9 @@ def _unpacked(fields: dict[str, Any]) -> dict[str, Any]:
     masks = fields.get(MASKS)
     if not isinstance(masks, list):
         return fields
+    points = sum(abs(math.prod(mask["shape"])) for mask in masks if isinstance(mask, dict))
+    if points > MOST_POINTS:
+        raise ValueError(f"{MASKS}: masks of {points:,} points, at most {MOST_POINTS:,} are read")
     return {**fields, MASKS: [_unpack_mask(mask) if isinstance(mask, dict) else mask for mask in masks]}
 
 
@@ -210,6 +217,13 @@ def _unpack_mask(mask: dict[str, Any]) -> list[list[bool]]:
     import numpy as np
 
     height, width = mask["shape"]
-    bits = np.frombuffer(zlib.decompress(base64.b64decode(mask["bits"])), dtype=np.uint8)
-    rows: list[list[bool]] = np.unpackbits(bits, count=height * width).astype(bool).reshape(height, width).tolist()
+    size = -(-height * width // 8)
+    try:
+        packed = zlib.decompressobj().decompress(base64.b64decode(mask["bits"]), size + 1)
+    except zlib.error as fault:
+        raise ValueError(f"{MASKS}: {fault}") from fault
+    if len(packed) != size:
+        raise ValueError(f"{MASKS}: not the bits of {height} x {width} points")
+    bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=height * width)
+    rows: list[list[bool]] = bits.astype(bool).reshape(height, width).tolist()
     return rows

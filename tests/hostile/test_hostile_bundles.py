@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,40 @@ def test_any_value_in_any_place(file: str, name: str, bundle: Path, capsys: pyte
     finally:
         path.write_text(whole, "utf-8")
     assert faults == []
+
+
+def packed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 1)).decode()
+
+
+MASKS = {
+    "more points than memory": [{"shape": [200_000, 200_000], "bits": packed(b"")}],
+    "more bits than memory": [{"shape": [8, 8], "bits": packed(bytes(2**29))}],
+    "many large ones": [{"shape": [9_000, 9_000], "bits": packed(bytes(9_000 * 9_000 // 8))}] * 40,
+    "too few bits": [{"shape": [8, 9], "bits": packed(bytes(8))}],
+    "negative": [{"shape": [-8, 8], "bits": packed(bytes(8))}],
+    "both negative": [{"shape": [-8, -8], "bits": packed(bytes(8))}],
+    "not packed": [{"shape": [8, 8], "bits": base64.b64encode(bytes(8)).decode()}],
+    "not base64": [{"shape": [8, 8], "bits": "\u00e9"}],
+    "no shape": [{"bits": packed(bytes(8))}],
+    "a shape of texts": [{"shape": ["8", "8"], "bits": packed(bytes(8))}],
+    "a flat shape": [{"shape": [64], "bits": packed(bytes(8))}],
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_masks_ask_for_no_more_than_they_hold(name: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = bundle / "samples" / "general.jsonl"
+    whole = path.read_text("utf-8")
+    first, *others = map(json.loads, whole.splitlines())
+    first["scorer_input"] = {**first["scorer_input"], "points_mask": MASKS[name]}
+    try:
+        path.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)), "utf-8")
+        with no_longer_than(SECONDS, mebibytes=400):
+            assert main(["verify", str(bundle), "--offline"]) == UNREADABLE, capsys.readouterr().err
+    finally:
+        path.write_text(whole, "utf-8")
+    assert f"{first['id']}: cannot be scored again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("capability", ["../../pwned", "/pwned", "a/b", "CON", "x" * 300, "\0", ""])
