@@ -31,13 +31,18 @@ class Journal:
 
     Memory: about 150 bytes an answer, whatever its length; texts are read from the file when asked for.
 
+    Args:
+        path: of the file, made where there is none.
+        writable: False reads a file that is there, without a lock and beside whoever writes it.
+
     Raises:
         UsageError: another process writes this journal.
         CommandError: the file cannot be written (disk full, read-only directory).
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, writable: bool = True) -> None:
         self.path = Path(path)
+        self._writable = writable
         self.unreadable_lines = 0
         self._places: dict[bytes, int] = {}
         self._failures: dict[bytes, str] = {}
@@ -50,6 +55,10 @@ class Journal:
         self._new_folders: list[Path] = []
 
     def __enter__(self) -> Journal:
+        if not self._writable:
+            self._handle = os.open(self.path, os.O_RDONLY)
+            self._load()
+            return self
         try:
             self._new_folders = [folder for folder in self.path.parents if not folder.exists()]
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,6 +78,9 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self._writable:
+            os.close(self._handle)
+            return
         try:
             self._syncer.shutdown()
             os.fsync(self._handle)
@@ -142,7 +154,7 @@ class Journal:
                 self.unreadable_lines += 1
             else:
                 self._remember(answer.key, answer.failure, offset)
-        if not line.endswith(b"\n"):
+        if self._writable and not line.endswith(b"\n"):
             self._size += os.write(self._handle, b"\n")
 
     def _remember(self, key: str, failure: str, offset: int) -> None:

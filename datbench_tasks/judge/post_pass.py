@@ -108,7 +108,7 @@ def dry_run(run: Run, identity: JudgeIdentity, settings: Settings) -> None:
     """Print what a pass would send; writes nothing and sends nothing."""
     path = settings.journal_path(run.directory)
     with ExitStack() as stack:
-        journal = stack.enter_context(Journal(path)) if path.exists() else None
+        journal = stack.enter_context(Journal(path, writable=False)) if path.exists() else None
         plan = stack.enter_context(Plan(run))
         plan.fill(identity, settings.wording, journal.get if journal else lambda key: None, settings.selection)
         print(plan.describe(identity, settings.prices))

@@ -17,6 +17,7 @@ from support.judge_runs import judged_records, reading_judge
 
 from datbench_tasks.cli import main
 from datbench_tasks.judge.client import DRAIN_SECONDS
+from datbench_tasks.judge.journal import Journal
 from datbench_tasks.reporting import load_report
 from datbench_tasks.run_directory import open_run
 from datbench_tasks.run_samples import iter_records
@@ -222,6 +223,19 @@ def test_dry_run_counts_and_touches_nothing(make_run, capsys):
         judge(run, server)
         judge(run, server, "--dry-run", "--price-in", "10")
     assert "24 are answered in the journal, 0 requests to send, about 0 tokens in" in capsys.readouterr().out
+
+
+def test_dry_run_reads_beside_a_pass_and_leaves_a_torn_journal_as_it_is(make_run, capsys):
+    run = make_run(COUNT)
+    with ChatServer(reading_judge) as server:
+        judge(run, server)
+        path = run / "judge" / TAG / "journal.jsonl"
+        with Journal(path):
+            path.write_bytes(path.read_bytes()[:-5])
+            before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
+            assert judge(run, server, "--dry-run") == 0
+            assert {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} == before
+    assert "23 are answered in the journal, 1 requests to send" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
