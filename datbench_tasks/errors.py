@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 DONE = 0
 OWN_FAULT = 1
 USAGE = 2
@@ -38,3 +42,12 @@ class InputError(CommandError):
     """Input is unreadable or malformed; the message names file, row and field."""
 
     status = UNREADABLE
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Makes an InputError of a file or folder that the system will not let us read."""
+    try:
+        yield
+    except OSError as fault:
+        raise InputError(f"{path}: cannot be read: {fault.strerror or fault}") from fault

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from datbench.capabilities import CAPABILITIES
-from datbench_tasks.errors import InputError
+from datbench_tasks.errors import InputError, reading
 from datbench_tasks.record_checks import results_problem
 from datbench_tasks.sample_logs import COPIES_FOLDER, read_copy_header
 
@@ -75,8 +75,9 @@ def open_run(directory: str | Path, *, date: str | None = None, model: str | Non
     directory = Path(directory)
     if not directory.is_dir():
         raise InputError(f"{directory}: no such directory; give the directory that --output_path named")
-    folder = _model_folder(directory, model)
-    files = _files_by_task(directory, folder)
+    with reading(directory):
+        folder = _model_folder(directory, model)
+        files = _files_by_task(directory, folder)
     tasks = []
     for task, dates in sorted(files.items()):
         chosen = max(dates) if date is None else date
@@ -121,9 +122,12 @@ def read_object(path: Path) -> dict[str, Any]:
         InputError: it does not.
     """
     try:
-        content = json.loads(path.read_bytes())
+        with reading(path):
+            content = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as fault:
-        raise InputError(f"{path}: not readable as JSON ({fault})") from fault
+        raise InputError(
+            f"{path}: not readable as JSON ({fault}); remove the file if the run was interrupted"
+        ) from fault
     if not isinstance(content, dict):
         raise InputError(f"{path}: must hold a JSON object")
     return content
@@ -201,8 +205,13 @@ def _copies(directory: Path, folder: Path) -> Iterator[tuple[Path, re.Match[str]
 
 def _folder_of_copy(copy: Path) -> str:
     """The folder name that the host derives from the model arguments a copy was written with."""
-    model_args = (read_copy_header(copy).get("arguments") or {}).get("model_args") or ""
-    pairs = model_args if isinstance(model_args, dict) else dict(p.partition("=")[::2] for p in model_args.split(","))
+    arguments = read_copy_header(copy).get("arguments")
+    model_args = arguments.get("model_args") if isinstance(arguments, dict) else None
+    pairs = (
+        model_args
+        if isinstance(model_args, dict)
+        else dict(p.partition("=")[::2] for p in str(model_args or "").split(","))
+    )
     name = next((str(pairs[key]) for key in _MODEL_KEYS if key in pairs), "")
     return re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", "/".join(name.split("/")[-2:]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-from datbench_tasks.errors import InputError
+from datbench_tasks.errors import InputError, reading
 from datbench_tasks.record_checks import record_problem
 
 RECORD = "datbench_record"
@@ -44,7 +44,7 @@ def read_copy_header(path: Path) -> dict[str, Any]:
     Raises:
         InputError: it is not a JSON object.
     """
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         return parse_line(file.readline(), path, 1)
 
 
@@ -120,11 +120,13 @@ class SampleIndex:
         return self._read(self.places[sample_id])
 
     def _read(self, place: _Place) -> Sample:
-        file = self.open_files.get(place.path)
-        if file is None:
-            file = self.open_files[place.path] = place.path.open("rb")
-        file.seek(place.offset)
-        content = parse_line(file.readline(), place.path, place.number)
+        with reading(place.path):
+            file = self.open_files.get(place.path)
+            if file is None:
+                file = self.open_files[place.path] = place.path.open("rb")
+            file.seek(place.offset)
+            line = file.readline()
+        content = parse_line(line, place.path, place.number)
         if place.path.parent.name == COPIES_FOLDER:
             sample = Sample({}, _checked_record(content, place))
         else:
@@ -140,7 +142,7 @@ class SampleIndex:
 
 def _log_ids(path: Path) -> Iterator[tuple[_Place, str]]:
     """Place and id of each sample of a log; lines as the host writes them are not parsed for it."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         offset = 0
         for number, line in enumerate(file, 1):
             if line.strip():
@@ -167,7 +169,7 @@ def _quick_ids(line: bytes) -> tuple[int | None, str | None]:
 
 def _copied_records(path: Path) -> Iterator[tuple[_Place, dict[str, Any]]]:
     """The records of one of our copies, each with its place."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         offset = len(file.readline())
         for number, line in enumerate(file, 2):
             content = parse_line(line, path, number)

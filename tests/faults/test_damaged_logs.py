@@ -9,11 +9,13 @@ import random
 from pathlib import Path
 
 import pytest
+from support.commands import run_several
+from support.failing_machine import obey_permissions
 from support.synthetic_run import make_run
 
 from datbench_tasks.cli import main
 from datbench_tasks.commands import eval as eval_command
-from datbench_tasks.errors import DONE, INCOMPLETE, UNREADABLE, IncompleteError
+from datbench_tasks.errors import INCOMPLETE, UNREADABLE, IncompleteError
 from datbench_tasks.run_directory import open_run
 
 REPORT = ["--dataset", "none", "--format", "json"]
@@ -87,12 +89,31 @@ def test_a_line_of_another_schema_is_named(schema: object, run: Path, capsys: py
     assert f"{log.name}, line 5: record schema {schema!r}" in capsys.readouterr().err
 
 
-def test_a_log_that_is_a_folder_or_gone(run: Path) -> None:
+def test_a_log_that_is_gone_or_a_folder(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = log_of(run)
     log.unlink()
     assert report(run) == UNREADABLE
     log.mkdir()
-    assert report(run) != DONE
+    assert report(run) == UNREADABLE and f"{log}: cannot be read: Is a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["*_samples_*.jsonl", "*_results.json"])
+def test_a_file_on_a_bad_sector(name: str, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first page of a process is such a place: reading it is an input/output error."""
+    (path,) = run.glob(f"acme*/{name}")
+    path.unlink()
+    path.symlink_to("/proc/self/mem")
+    assert report(run) == UNREADABLE and f"{path}: cannot be read: Input/output error" in capsys.readouterr().err
+
+
+def test_what_must_not_be_read(run: Path) -> None:
+    places = [log_of(run), *run.glob("acme*/*_results.json"), log_of(run).parent, run]
+    for place in places:
+        mode = place.stat().st_mode
+        place.chmod(0o000)
+        ((status, errors),) = run_several([["report", run, *REPORT]], preexec_fn=obey_permissions)
+        place.chmod(mode)
+        assert status == UNREADABLE and "Permission denied" in errors, (place, status, errors)
 
 
 def test_file_times_play_no_part_in_which_run_is_newest(tmp_path: Path) -> None:
