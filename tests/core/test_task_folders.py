@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from datbench import CAPABILITIES
+from datbench_tasks.cli import main
 from datbench_tasks.task_folders import HUB_TASKS, lmms_eval_folders, packaged_folder
 
 
@@ -81,3 +82,13 @@ def test_the_generated_folder_is_named_by_its_content(variables):
     assert lmms_eval_folders()[0] == first
     variables.setenv("DATBENCH_REVISION", "b")
     assert lmms_eval_folders()[0] != first
+
+
+def test_path_says_what_the_second_hosts_tasks_do_not_follow(variables, capsys):
+    assert main(["path", "--lm-eval"]) == 0
+    assert capsys.readouterr().err == ""
+    variables.setenv("DATBENCH_DATA", "/data")
+    assert main(["path", "--lm-eval"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{packaged_folder() / 'lm_eval'}\n"
+    assert "DATBENCH_DATA is not followed" in printed.err
