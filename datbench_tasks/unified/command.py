@@ -218,11 +218,12 @@ def _report(args: argparse.Namespace, totals: Totals, hits: int, rows: Rows) -> 
         set_score=rules.set_score,
     )
     jsonio.write_json(args.statistics or args.out.with_suffix(".statistics.json"), [result])
+    why = ', which is all; the number 1 is not the text "1"' if rows.unmatched == totals.total else ""
     lines = chain(
         (f"{name}: {value}" for name, value in result.items() if name != "invalid_by_error"),
         (f"invalid, {error}: {count:,}" for error, count in sorted(totals.errors.items())),
         [f"formula comparisons at their limit, counted as no match: {hits:,}"] * bool(hits),
-        [f"rows without a partner in {args.pred_file}: {rows.unmatched:,}"] * bool(rows.unmatched),
+        [f"rows without a partner in {args.pred_file}: {rows.unmatched:,}{why}"] * bool(rows.unmatched),
     )
     print("\n".join(lines))
 

@@ -344,3 +344,13 @@ def test_a_local_model_that_cannot_be_loaded_is_refused(
     assert main(["unified", str(bench), *CHOICES, "--local-model", "nowhere", "--out", str(out)]) == USAGE
     assert problem in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_ids_of_other_types_find_no_partner_and_the_command_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = table(tmp_path / "bench.jsonl", [{**row, "id": number} for number, row in enumerate(rows(2))])
+    answers = table(tmp_path / "answers.csv", [{"id": 0, "generated_ans": "A"}, {"id": 1, "generated_ans": "A"}])
+    command = ["unified", str(bench), *CHOICES, "--out", str(tmp_path / "out.jsonl"), "--workers", "1"]
+    assert main([*command, "--pred-file", str(answers), "--id", "id"]) == DONE
+    assert 'answers.csv: 2, which is all; the number 1 is not the text "1"' in capsys.readouterr().out
