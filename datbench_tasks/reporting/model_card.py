@@ -89,7 +89,8 @@ def readme(submission: Submission, report: Report) -> str:
 
 `datbench-tasks verify .` scores every raw output again, reads every judge answer again, computes every number again and
 compares all files to the last digit. It proves that the numbers follow from the outputs. It does not prove that the
-model wrote the outputs, nor that the judge wrote its answers.
+model wrote the outputs, nor that the judge wrote its answers. Token counts, image keys and journal keys are taken as
+recorded; with `--offline`, questions, references and metadata are too.
 """
 
 

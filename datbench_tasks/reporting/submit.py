@@ -20,7 +20,7 @@ from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.reporting.bundle import Line, Submission, bundle_line, read_lines, sample_file, write_bundle
 from datbench_tasks.reporting.command import add_reading_arguments
 from datbench_tasks.reporting.report import BENCHMARK, Report, load_report
-from datbench_tasks.reporting.signature import publishable
+from datbench_tasks.reporting.signature import BY_CAPABILITY, publishable
 
 EXAMPLE = "datbench-tasks submit runs/qwen --out bundle --model-name acme/vlm-7b --link https://example.org/vlm"
 HOLDS_NOTHING_BACK = ("unparsed",)
@@ -99,18 +99,15 @@ def _refuse_incomplete(report: Report, chosen: list[str]) -> None:
 
 
 def _submission(report: Report, chosen: list[str], args: argparse.Namespace) -> Submission:
-    signature = {
-        key: {name: value[name] for name in chosen} if isinstance(value, dict) and set(chosen) <= set(value) else value
-        for key, value in report.signature.items()
-    }
+    chosen_only = {key: {name: report.signature[key].get(name) for name in chosen} for key in BY_CAPABILITY}
     return Submission(
         model_name=args.model_name,
         link=args.link,
-        date=max(part.task_run.date for part in report.parts),
+        date=max(part.task_run.date for part in report.parts if part.task_run.capability in ("", *chosen)),
         gold=not args.without_gold,
         count_only=[name for name in chosen if name in report.count_only],
         batched=[name for name in chosen if name in report.batched],
-        signature=signature,
+        signature=report.signature | chosen_only,
         runs={name: _published(report.runs[name]) for name in chosen},
     )
 

@@ -61,7 +61,9 @@ def test_a_bundle_holds_the_numbers_of_the_report(bundle, run_directory):
     whole = DatBenchReport.load(bundle / "report.json")
     assert whole.summary == report.summary
     assert len(whole.results) == 108
-    assert report.signature_hash in (bundle / "README.md").read_text()
+    readme = (bundle / "README.md").read_text()
+    assert report.signature_hash in readme
+    assert "journal keys are taken as\nrecorded" in readme
     content = json.loads((bundle / "report.json").read_text())
     assert content["figures"]["math"]["interval"] == list(report.capabilities[5].interval)
     for group in report.capabilities:
@@ -312,6 +314,13 @@ def test_without_gold_no_reference_is_left_and_only_the_dataset_verifies(run_dir
     assert main(["verify", str(out), "--offline"]) == 2
     assert "can only be verified against the dataset" in capsys.readouterr().err
     assert main(["verify", str(out), "--data", str(data)]) == 0
+
+
+def test_the_date_is_that_of_what_is_in_the_bundle(tmp_path):
+    make_run(tmp_path / "run", samples=3, capabilities=["counting"])
+    make_run(tmp_path / "run", samples=3, capabilities=["scene"], date="20260301_120000")
+    assert submit(tmp_path / "run", tmp_path / "b", "--capabilities", "counting") == 0
+    assert json.loads((tmp_path / "b" / "submission.json").read_text())["date"] == "20260115_120000"
 
 
 def test_gold_is_warned_of(run_directory, tmp_path, capsys):
