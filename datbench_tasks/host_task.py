@@ -34,12 +34,22 @@ log = logging.getLogger(__name__)
 
 
 class LoadedTask:
-    """One task of the running host: its settings are read when needed, since the host changes them after loading."""
+    """One task of the running host: its settings are read when needed, since the host changes them after loading.
+
+    Raises:
+        ValueError: the task's metadata does not say what it is.
+    """
 
     def __init__(self, host_task: Any, dataset: Any) -> None:
         self._task = weakref.ref(host_task)
         config = host_task.config
         declared = config.metadata or {}
+        lacking = [key for key in ("capability", "dataset") if key not in declared]
+        if lacking:
+            raise ValueError(
+                f"{config.task}: its metadata lacks {', '.join(lacking)}; a YAML that includes one of ours and sets "
+                "metadata has to repeat them"
+            )
         kwargs = config.dataset_kwargs or {}
         on_hub = config.dataset_path.count("/") == 1 and not kwargs.get("load_from_disk")
         self.name: str = config.task
@@ -87,6 +97,7 @@ def mark_rows(dataset: Any) -> Any:
 
     Raises:
         RuntimeError: not called by a host's task.
+        ValueError: see ``LoadedTask``.
     """
     host_task = _calling_task()
     if host_task is None:

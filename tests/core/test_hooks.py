@@ -92,6 +92,11 @@ def test_malformed_rows_stop_the_task_when_it_loads(rows: list[dict[str, Any]]) 
         HostTask(rows)
 
 
+def test_metadata_that_a_yaml_of_ones_own_forgot_is_named() -> None:
+    with pytest.raises(ValueError, match="datbench_counting: its metadata lacks capability, dataset"):
+        HostTask(metadata={"version": "2.0"})
+
+
 @pytest.mark.parametrize(
     ("results", "output"),
     [
