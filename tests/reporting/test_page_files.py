@@ -20,6 +20,7 @@ from support.synthetic_run import make_run
 from datbench_tasks.reporting import page as page_module
 from datbench_tasks.reporting.page import ASSETS, write_page
 from datbench_tasks.reporting.page_data import TEXT_LIMIT, embed, sample_data
+from datbench_tasks.reporting.page_overview import overview
 from datbench_tasks.reporting.report import Report, load_report
 from datbench_tasks.reporting.thumbnails import SIDE, thumbnail
 from datbench_tasks.sample_logs import Sample
@@ -269,3 +270,11 @@ def test_a_broken_image_has_no_thumbnail(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "half.png").write_bytes((tmp_path / "whole.png").read_bytes()[:200])
     with Image.open(tmp_path / "half.png") as broken:
         assert thumbnail(broken) is None
+
+
+def test_what_a_second_run_lacks_stands_above_the_tables(report: Report, tmp_path: Path) -> None:
+    lesser = make_run(tmp_path, samples=8, capabilities=["counting", "math"])
+    problems = "\n".join(overview(report, load_report(lesser, dataset="none"))["problems"])
+    assert "not comparable with the second run: judge: acme/judge-30b#" in problems
+    assert "averages not comparable with the second run: only one has chart, document, general, grounding" in problems
+    assert "second run: math: 1 sample without a verdict" in problems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,14 @@ def test_blind_tasks_are_reported_apart(tmp_path):
     assert blind.total.accuracy < sighted.total.accuracy
     with pytest.raises(InputError, match="no full tasks"):
         load_report(tmp_path, variant="full", dataset="none")
+
+
+def test_the_judge_that_is_named_is_read_in_the_second_run_too(tmp_path, judged):
+    second = make_run(tmp_path / "run", samples=270, judged=True)
+    shutil.copytree(second / "judge" / "judge-30b", second / "judge" / "other")
+    arguments = ["report", str(judged), "--dataset", "none", "--allow-incomplete", "--out", str(tmp_path / "r.json")]
+    named = ["--judge", "judge-30b", "--against", str(second), "--html", str(tmp_path / "page.html")]
+    assert main([*arguments, *named]) == 0
 
 
 def test_every_sample_and_every_metric_reaches_tables_and_csv(judged):
