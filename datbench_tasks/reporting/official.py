@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from datbench.jsonio import dumps, write_atomically
 from datbench.report import SampleScore
-from datbench.sample_scoring import judge_details
+from datbench.sample_scoring import CORRECT_FROM, judge_details
 from datbench_tasks.reporting.figures import mean
 from datbench_tasks.reporting.outcomes import Outcome, verdict_of
 
@@ -22,12 +22,13 @@ def sample_score(record: Mapping[str, Any]) -> SampleScore:
     """A record as the benchmark reports it; a pending sample is one whose judge response is missing."""
     pending = verdict_of(record) == "pending"
     details = judge_details(None, "", missing=True) if pending else record["score_details"]
+    score = 0.0 if pending else float(record["score"])
     return SampleScore(
         id=record["id"],
-        score=0.0 if pending else float(record["score"]),
+        score=score,
         vlm_output=record.get("output"),
         ground_truth=record.get("answer"),
-        is_correct=False if pending else bool(record["is_correct"]),
+        is_correct=score >= CORRECT_FROM,
         metadata={
             "capability": record["capability"],
             "eval_mode": record.get("eval_mode"),

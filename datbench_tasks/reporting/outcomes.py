@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from datbench.sample_scoring import CORRECT_FROM
 from datbench_tasks.sample_logs import Sample
 
 
@@ -53,7 +54,7 @@ class Outcome:
     @property
     def right(self) -> bool | None:
         """Whether the sample counts as correct; None without a score."""
-        return None if self.score is None else self.score >= 0.5
+        return None if self.score is None else self.score >= CORRECT_FROM
 
 
 def read_outcome(sample: Sample, image_key: str | None = None) -> Outcome:
@@ -119,7 +120,7 @@ def _output_tokens(line: Mapping[str, Any]) -> int | None:
     counts = line.get("token_counts") or [None]
     first = counts[0] if isinstance(counts, list) else counts
     tokens = first.get("output_tokens") if isinstance(first, dict) else None
-    return tokens if isinstance(tokens, int) else None
+    return tokens if type(tokens) is int and 0 <= tokens < 2**63 else None
 
 
 def _truncated(flags: frozenset[str], tokens: int | None, limit: object) -> bool | None:

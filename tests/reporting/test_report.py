@@ -129,6 +129,22 @@ def test_requests_that_failed_spent_no_tokens_and_empty_answers_did(tmp_path):
     assert (found.tokens_right, found.tokens_wrong) == (10, 2500)
 
 
+@pytest.mark.parametrize("count", [10**400, -1, True, 1.5, "7", None])
+def test_token_counts_that_are_none_are_not_known(tmp_path, count):
+    directory = make_run(tmp_path, samples=3, capabilities=["counting"])
+    edit_records(log_of(directory, "counting"), lambda _, line: line.update(token_counts=[{"output_tokens": count}]))
+    found = load_report(directory, dataset="none").total
+    assert (found.truncation_unknown, found.tokens_right, found.tokens_wrong) == (3, None, None)
+
+
+def test_correct_is_what_the_score_says(tmp_path):
+    directory = make_run(tmp_path, samples=3, capabilities=["counting"])
+    edit_records(log_of(directory, "counting"), lambda number, line: line[RECORD].update(score=number / 4))
+    edit_records(log_of(directory, "counting"), lambda _, line: line[RECORD].pop("is_correct"))
+    results = load_report(directory, dataset="none").results()
+    assert [result.is_correct for result in results] == [False, False, True]
+
+
 def test_unscored_samples_are_a_share_of_all_that_there_should_be(tmp_path, capsys):
     directory = make_run(tmp_path, samples=10, capabilities=["counting"], accuracy=1.0)
     log = log_of(directory, "counting")
