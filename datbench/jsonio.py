@@ -53,10 +53,10 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[str]], No
     A crash leaves the old file or the new one, never half of one. A device or a pipe is written to as it is.
     """
     if _is_no_file(Path(path)):
-        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+        with _opened(Path(path)) as file:
             write(file)
         return
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+    with replacing(path) as temporary, _opened(temporary) as file:
         write(file)
         file.flush()
         os.fsync(file.fileno())
@@ -105,6 +105,11 @@ def write_jsonl(path: str | os.PathLike[str], values: Iterable[Any]) -> None:
             file.write(dumps(value) + "\n")
 
     write_atomically(path, write)
+
+
+def _opened(path: Path) -> IO[str]:
+    """For writing; a lone surrogate in what is no JSON becomes the ``\\udXXX`` that it is there."""
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _is_no_file(path: Path) -> bool:

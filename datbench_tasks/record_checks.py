@@ -26,7 +26,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "judge": _OBJECT,
     "score_details": _OBJECT,
 }
-_RUN_TEXTS = ("dataset", "revision", "revision_resolved", "split", "scorer_version", "host", "reasoning", "model")
+_TEXTS_IN = {
+    "run": ("dataset", "revision", "revision_resolved", "split", "scorer_version", "host", "reasoning", "model"),
+    "judge": ("tag", "model", "prompt_hash", "verdict", "reason", "raw", "journal_key"),
+}
+"""Object of a record -> its keys whose values are texts."""
 _RESULTS: dict[str, tuple[type, ...]] = {
     "config": (),
     "configs": (dict,),
@@ -50,9 +54,10 @@ def record_problem(record: Mapping[str, Any]) -> str | None:
         if not isinstance(record.get(key), types):
             wanted = " or ".join(_NAMES[kind] for kind in types if kind in _NAMES)
             return f"{key} is {_shown(record.get(key))}, must be {wanted}"
-    for key in _RUN_TEXTS:
-        if not isinstance((record.get("run") or {}).get(key), _TEXT):
-            return f"run, {key} is {_shown(record['run'][key])}, must be a text"
+    for part, keys in _TEXTS_IN.items():
+        for key in keys:
+            if not isinstance((record.get(part) or {}).get(key), _TEXT):
+                return f"{part}, {key} is {_shown(record[part][key])}, must be a text"
     if record.get("eval_mode") not in EVAL_MODES:
         return f"eval_mode is {_shown(record.get('eval_mode'))}, must be direct or judge"
     if not all(isinstance(flag, str) for flag in record.get("flags") or ()):

@@ -211,6 +211,9 @@ def about(identity: JudgeIdentity, settings: Settings) -> dict[str, Any]:
     }
 
 
+_ABOUT_TYPES = {"model": str, "kind": str, "parameters": dict, "max_answer_chars": int, "system": (str, type(None))}
+
+
 def read_about(folder: Path) -> tuple[JudgeIdentity, Wording] | None:
     """The judge and the wording of the pass in a folder, None if none was begun there.
 
@@ -222,6 +225,9 @@ def read_about(folder: Path) -> tuple[JudgeIdentity, Wording] | None:
         return None
     try:
         content = json.loads(path.read_bytes())
+        wrong = [key for key, kinds in _ABOUT_TYPES.items() if not isinstance(content[key], kinds)]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is of type {type(content[wrong[0]]).__name__}")
         identity = JudgeIdentity(content["model"], content["kind"], content["parameters"])
         return identity, Wording(content["max_answer_chars"], content["system"])
     except (ValueError, TypeError, KeyError, RecursionError) as fault:

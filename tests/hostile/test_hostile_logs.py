@@ -11,10 +11,10 @@ import pytest
 from support.hang_guard import no_longer_than
 from support.hostile_corpus import VALUES, nested, with_value
 from support.judge_runs import make_judge_run
-from support.synthetic_run import make_run
+from support.synthetic_run import JUDGE_TAG, make_run
 
 from datbench_tasks.cli import main
-from datbench_tasks.errors import DONE, INCOMPLETE, UNREADABLE, CommandError
+from datbench_tasks.errors import DONE, INCOMPLETE, UNREADABLE, USAGE, CommandError
 from datbench_tasks.models.stored_answers import StoredAnswers
 
 FINE = {DONE, INCOMPLETE, UNREADABLE}
@@ -77,6 +77,89 @@ def test_any_value_in_a_record_that_waits_for_a_judge(
         for place in places(content, 2):
             log.write_text(with_value(content, place, VALUES[name]) + "\n" + second + "\n", "utf-8")
             assert main(asks) in FINE, (place, capsys.readouterr().err)
+
+
+def statuses(commands: list[list[str]], capsys: pytest.CaptureFixture[str]) -> list[tuple[str, int, str]]:
+    """Commands that ended in another way than done, incomplete or refused."""
+    found = []
+    for command in commands:
+        status = main(command)
+        errors = capsys.readouterr().err
+        if status not in FINE | {USAGE}:
+            found.append((command[0], status, errors[-300:]))
+    return found
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_a_judged_record(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(tmp_path / "run", samples=3, capabilities=("general",), judged=True)
+    (log,) = (run / "judge" / JUDGE_TAG).glob("*_samples_*.jsonl")
+    first, second, third = log.read_text("utf-8").splitlines()
+    content = json.loads(second)
+    named = ["--judge", JUDGE_TAG, "--dataset", "none"]
+    commands = [
+        ["report", str(run), *named, "--html", str(tmp_path / "page.html"), "--out", str(tmp_path / "report.json")],
+        ["agreement", str(run), "--tags", JUDGE_TAG, JUDGE_TAG],
+        ["submit", str(run), *named, "--capabilities", "general", "--model-name", "m", "--out", "BUNDLE"],
+    ]
+    faults = []
+    with no_longer_than(SECONDS):
+        for number, place in enumerate(places(content["datbench_record"], 2)):
+            commands[-1][-1] = str(tmp_path / str(number))
+            damaged = with_value(content, ("datbench_record", *place), VALUES[name])
+            log.write_text("\n".join([first, damaged, third]) + "\n", "utf-8")
+            faults += [(place, fault) for fault in statuses(commands, capsys)]
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_a_copy_of_ours(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(tmp_path / "run", samples=2, capabilities=("general",))
+    records = [json.loads(line)["datbench_record"] for line in log_of(run).read_text("utf-8").splitlines()]
+    log_of(run).unlink()
+    header = {"schema": 1, "task": "datbench_general", "run": {}, "arguments": {"model_args": "model=acme/vlm-7b"}}
+    lines = [json.dumps(line) for line in (header, *records)]
+    (run / "datbench_records").mkdir()
+    copy = run / "datbench_records" / "datbench_general_20260115_121000_77.jsonl"
+    command = ["report", str(run), "--dataset", "none", "--out", str(tmp_path / "report.json")]
+    copy.write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(command) in (DONE, INCOMPLETE), "or the test shows nothing"
+    faults = []
+    with no_longer_than(SECONDS):
+        for number in (0, 1):
+            for place in places(json.loads(lines[number]), 2):
+                damaged = with_value(json.loads(lines[number]), place, VALUES[name])
+                copy.write_text("\n".join([*lines[:number], damaged, *lines[number + 1 :]]) + "\n", "utf-8")
+                faults += [(number, place, fault) for fault in statuses([command], capsys)]
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_the_description_of_a_judge_pass(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_judge_run(tmp_path / "run", 3)
+    named = ["--judge-model", "m", "--tag", "m"]
+    assert main(["judge", "export", str(run), *named, "--out", str(tmp_path / "batch")]) == DONE
+    about, results = run / "judge" / "m" / "judge.json", tmp_path / "results.jsonl"
+    body = {"choices": [{"message": {"content": "answer: true"}}]}
+    requests = (tmp_path / "batch" / "requests_0001.jsonl").read_text("utf-8").splitlines()
+    answers = [
+        {"custom_id": json.loads(r)["custom_id"], "response": {"status_code": 200, "body": body}} for r in requests
+    ]
+    results.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    content = json.loads(about.read_text("utf-8"))
+    commands = [
+        ["judge", "import", str(run), str(results), "--tag", "m"],
+        ["judge", str(run), *named, "--judge-base-url", "http://127.0.0.1:9", "--dry-run"],
+    ]
+    faults = []
+    with no_longer_than(SECONDS):
+        for place in places(content, 2):
+            for command in commands:
+                about.write_text(with_value(content, place, VALUES[name]), "utf-8")
+                faults += [(place, fault) for fault in statuses([command], capsys)]
+    assert faults == []
 
 
 @pytest.mark.parametrize("name", VALUES)
