@@ -211,7 +211,9 @@ def about(identity: JudgeIdentity, settings: Settings) -> dict[str, Any]:
     }
 
 
-_ABOUT_TYPES = {"model": str, "kind": str, "parameters": dict, "max_answer_chars": int, "system": (str, type(None))}
+_ABOUT_TYPES: dict[str, tuple[type, ...]] = {
+    "model": (str,), "kind": (str,), "parameters": (dict,), "max_answer_chars": (int,), "system": (str, type(None))
+}  # fmt: skip
 
 
 def read_about(folder: Path) -> tuple[JudgeIdentity, Wording] | None:
