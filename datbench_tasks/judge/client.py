@@ -29,7 +29,7 @@ import aiohttp
 from datbench_tasks.errors import RefusedError
 from datbench_tasks.judge.accounting import Totals, estimate_tokens
 from datbench_tasks.judge.answers import Answer, UnreadableCompletion, read_completion, unfit_prompt
-from datbench_tasks.judge.concurrency import Limits, Meter, Pool, Replica, pause_from_headers
+from datbench_tasks.judge.concurrency import Limits, Pool, Replica, pause_from_headers
 from datbench_tasks.judge.endpoints import (
     Endpoints,
     completion_urls,
@@ -123,8 +123,6 @@ class _Client:
         self._show = show or (lambda totals, in_flight: None)
         self._totals = Totals()
         self._pool = Pool([Replica(completion_urls(url)) for url in endpoints.base_urls], limits)
-        self._requests_meter = Meter(limits.rpm)
-        self._tokens_meter = Meter(limits.tpm)
         self._proxies = {url: proxy_for(url) for replica in self._pool.replicas for url in replica.urls}
         self._failed_in_a_row = 0
         self._stopping = False
@@ -194,10 +192,10 @@ class _Client:
         """Try until there is an answer or the retries are used up."""
         body = {"model": self._endpoints.model, "messages": request.messages, **parameters}
         data = json.dumps(body).encode()
+        tokens = estimate_tokens(request.messages) if self._limits.tpm else 0
         spent, requests = 0.0, 0
         while True:
-            await self._keep_to_rates(request)
-            replica = await self._pool.acquire()
+            replica = await self._pool.acquire(tokens)
             requests += 1
             try:
                 answer = await self._send(request.key, data, replica)
@@ -218,12 +216,6 @@ class _Client:
             self._show(self._totals, self._pool.in_flight)
             if caught.cost == 1:
                 await asyncio.sleep(self._limits.backoff(int(spent) - 1))
-
-    async def _keep_to_rates(self, request: JudgeRequest) -> None:
-        tokens = estimate_tokens(request.messages) if self._limits.tpm else 0
-        wait = max(self._requests_meter.reserve(1), self._tokens_meter.reserve(tokens))
-        if wait > 0:
-            await asyncio.sleep(wait)
 
     def _give_up_if_hopeless(self, replica: Replica, fault: _Fault) -> None:
         patience = GIVE_UP_AFTER

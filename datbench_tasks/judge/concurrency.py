@@ -61,18 +61,19 @@ def jitter(seconds: float) -> float:
 
 
 class Meter:
-    """Spaces amounts evenly: ``reserve`` books the next free moment and says how long to wait for it."""
+    """Spaces amounts evenly.
+
+    Attributes:
+        free_at: when more may be used, on the monotonic clock.
+    """
 
     def __init__(self, per_minute: float | None) -> None:
+        self.free_at = 0.0
         self._seconds_per_unit = 60.0 / per_minute if per_minute else 0.0
-        self._free_at = 0.0
 
-    def reserve(self, amount: float) -> float:
-        """Seconds to wait before ``amount`` may be used."""
-        now = time.monotonic()
-        start = max(now, self._free_at)
-        self._free_at = start + amount * self._seconds_per_unit
-        return start - now
+    def take(self, amount: float, now: float) -> None:
+        """Use an amount."""
+        self.free_at = max(now, self.free_at) + amount * self._seconds_per_unit
 
 
 class Replica:
@@ -114,7 +115,7 @@ class Replica:
 
 
 class Pool:
-    """Hands out the least-loaded replica, waiting until one can take a request.
+    """Hands out the least-loaded replica, waiting until one can take a request and the rates allow it.
 
     Until its first answer a replica gets one request at a time: the probe before the flood.
     """
@@ -122,7 +123,8 @@ class Pool:
     def __init__(self, replicas: list[Replica], limits: Limits) -> None:
         self.replicas = replicas
         self._limits = limits
-        self._waiting: deque[asyncio.Future[Replica]] = deque()
+        self._requests, self._tokens = Meter(limits.rpm), Meter(limits.tpm)
+        self._waiting: deque[tuple[asyncio.Future[Replica], int]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -131,8 +133,8 @@ class Pool:
         """Requests in flight over all replicas."""
         return sum(replica.in_flight for replica in self.replicas)
 
-    async def acquire(self) -> Replica:
-        """A replica with one more request in flight; give it back with ``release``.
+    async def acquire(self, tokens: int = 0) -> Replica:
+        """A replica with one more request (of so many tokens) in flight; give it back with ``release``.
 
         Raises:
             asyncio.CancelledError: the pool is closed.
@@ -140,7 +142,7 @@ class Pool:
         if self._closed:
             raise asyncio.CancelledError
         turn: asyncio.Future[Replica] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._waiting.append((turn, tokens))
         self._hand_out()
         try:
             return await turn
@@ -157,7 +159,7 @@ class Pool:
     def close(self) -> None:
         """From now on nobody gets a turn, nor does anybody who still waits."""
         self._closed = True
-        for turn in self._waiting:
+        for turn, _ in self._waiting:
             turn.cancel()
         if self._timer is not None:
             self._timer.cancel()
@@ -207,24 +209,34 @@ class Pool:
     def _hand_out(self) -> None:
         now = time.monotonic()
         while self._waiting:
-            if self._waiting[0].done():
+            turn, tokens = self._waiting[0]
+            if turn.done():
                 self._waiting.popleft()
                 continue
             ready = [replica for replica in self.replicas if replica.can_take(now)]
-            if not ready or self.in_flight >= self._limits.ceiling:
+            if not ready or self.in_flight >= self._limits.ceiling or self._rates_allow_at > now:
                 break
+            self._requests.take(1, now)
+            self._tokens.take(tokens, now)
             chosen = min(ready, key=lambda replica: replica.in_flight)
             chosen.in_flight += 1
-            self._waiting.popleft().set_result(chosen)
-        self._wake_after_pause(now)
+            self._waiting.popleft()
+            turn.set_result(chosen)
+        self._wake_later(now)
 
-    def _wake_after_pause(self, now: float) -> None:
+    @property
+    def _rates_allow_at(self) -> float:
+        return max(self._requests.free_at, self._tokens.free_at)
+
+    def _wake_later(self, now: float) -> None:
+        """Hand out again when the next pause ends or the rates allow it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        pauses = [replica.paused_until for replica in self.replicas if replica.paused_until > now]
-        if self._waiting and pauses:
-            self._timer = asyncio.get_running_loop().call_later(min(pauses) - now, self._hand_out)
+        moments = [self._rates_allow_at, *(replica.paused_until for replica in self.replicas)]
+        coming = [moment for moment in moments if moment > now]
+        if self._waiting and coming:
+            self._timer = asyncio.get_running_loop().call_later(min(coming) - now, self._hand_out)
 
 
 def pause_from_headers(headers: Mapping[str, str], *, rejected: bool) -> float | None:

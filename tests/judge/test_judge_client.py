@@ -235,6 +235,19 @@ def test_rpm_spaces_requests(journal):
         assert time.monotonic() - started >= 0.4
 
 
+def test_rpm_holds_after_a_pause_too(journal):
+    arrivals: list[float] = []
+
+    def script(call: Call) -> Reply:
+        arrivals.append(time.monotonic())
+        return Reply(status=429, headers={"Retry-After": "1"}) if call.number == 3 else Reply()
+
+    with ChatServer(script) as server:
+        ask(journal, [server.base_url], 24, Limits(concurrency=24, rpm=1200))
+    after = arrivals[4:]
+    assert after[-1] - after[0] >= 0.05 * len(after) / 2, "the time of the pause is not made up for"
+
+
 def test_one_probe_before_the_flood_and_never_more_than_asked_for(journal):
     arrivals: list[int] = []
     release = threading.Event()

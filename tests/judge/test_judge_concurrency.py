@@ -140,10 +140,25 @@ def test_closed_pool_lets_nobody_wait():
 
 
 def test_meter_spaces_amounts_evenly():
-    meter = Meter(60)
-    waits = [meter.reserve(1) for _ in range(4)]
-    assert waits == pytest.approx([0, 1, 2, 3], abs=0.5)
-    assert Meter(None).reserve(10**9) == 0
+    meter, unbound = Meter(60), Meter(None)
+    for _ in range(3):
+        meter.take(1, now=10.0)
+        unbound.take(10**9, now=10.0)
+    assert meter.free_at == pytest.approx(13.0) and unbound.free_at == 10.0
+    meter.take(2, now=20.0)
+    assert meter.free_at == pytest.approx(22.0)
+
+
+@pytest.mark.parametrize(("limits", "tokens"), [({"rpm": 600}, 0), ({"tpm": 6000}, 10)])
+def test_turns_are_spaced(limits, tokens):
+    async def go() -> float:
+        pool = proven_pool(concurrency=8, **limits)
+        started = time.monotonic()
+        for _ in range(4):
+            await asyncio.wait_for(pool.acquire(tokens), 10)
+        return time.monotonic() - started
+
+    assert asyncio.run(go()) >= 0.3
 
 
 @pytest.mark.parametrize(

@@ -474,13 +474,13 @@ def test_a_second_interrupt_waits_for_nobody(make_run):
         wait_until(lambda: len(server.calls) > 15)
         child.send_signal(signal.SIGINT)
         for line in child.stderr:
-            if "in flight" in line:
+            if line.startswith("stopping;"):
                 break
         started = time.monotonic()
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
         assert time.monotonic() - started < DRAIN_SECONDS
-    assert child.returncode == 130 and "11 answers are safe" in errors and "Traceback" not in errors
+    assert child.returncode == 130 and "answers are safe" in errors and "Traceback" not in errors
 
 
 def test_an_interrupted_refresh_does_not_claim_to_go_on(make_run):
