@@ -12,6 +12,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from datbench_tasks import cli
@@ -89,9 +90,9 @@ def run_host(arguments: Sequence[str], output: Path) -> str:
     status = subprocess.run(command, check=False).returncode
     fresh = [file for file, stamp in _results_files(output).items() if before.get(file) != stamp]
     if not fresh:
-        raise IncompleteError(
-            f"lmms-eval wrote no results to {output} (its exit status was {status}); its messages above say why"
-        )
+        installed = find_spec("lmms_eval") is not None
+        why = "its messages above say why" if installed else "it is not installed; pip install 'datbench-tasks[host]'"
+        raise IncompleteError(f"lmms-eval wrote no results to {output} (its exit status was {status}); {why}")
     model = fresh[0].parent.name
     found = open_run(output, model=model).tasks
     _check_newest(fresh, found, output)

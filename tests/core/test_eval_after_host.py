@@ -72,3 +72,10 @@ def test_of_several_models_the_one_that_ran_is_gone_on_with(tmp_path: Path, host
     for model in ("acme/first", "acme/second"):
         host(tmp_path, model=model)
         assert command.run_host([], tmp_path) == model.replace("/", "__")
+
+
+def test_a_host_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    with pytest.raises(IncompleteError, match=r"not installed; pip install 'datbench-tasks\[host\]'"):
+        command.run_host([], tmp_path)
