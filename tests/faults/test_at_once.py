@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.chat_server import Call, ChatServer, Reply
@@ -22,13 +23,38 @@ _FOLDER_PAGE = (
 )
 
 
+# Each process waits, before it moves a file into its place, until the other has one to move as well.
+_MEETING = """
+import os, pathlib, sys, time
+place, replace = sys.argv.pop(1), pathlib.Path.replace
+def meet_and_replace(self, target):
+    open(os.path.join(place, str(os.getpid())), "w").close()
+    deadline = time.monotonic() + 60
+    while len(os.listdir(place)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return replace(self, target)
+pathlib.Path.replace = meet_and_replace
+from datbench_tasks.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+_TABLE = ["--eval-type", "key3_q_choices_a", "--question", "q", "--choices", "choices", "--label", "label"]
+WRITERS = {
+    **{f"unified {kind}": ["unified", "bench.jsonl", *_TABLE, "--workers", "1", "--out", f"out/scored.{kind}"]
+       for kind in ("jsonl", "json", "csv", "parquet")},
+    "new-task": ["new-task", "--data", "bench.jsonl", *_TABLE, "--name", "mine", "--out", "out"],
+    "report": ["report", "run", "--dataset", "none", "--out", "out/report.json", "--plots", "out/plots"],
+    "score": ["score", "answers.jsonl", "--capability", "math", "--data", "sample", "--out", "out/report.json"],
+}  # fmt: skip
+
+
 def finish(processes: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     outputs = [process.communicate(timeout=300) for process in processes]
     return [(process.returncode, errors) for process, (_, errors) in zip(processes, outputs, strict=True)]
 
 
-def start(command: list[object]) -> subprocess.Popen[str]:
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(command: list[object], **options: Any) -> subprocess.Popen[str]:
+    words = list(map(str, command))
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
 @pytest.mark.parametrize("earlier", [False, True])
@@ -85,3 +111,21 @@ def test_two_bundles_into_one_place(tmp_path: Path) -> None:
     assert all("fault of our own" not in errors for _, errors in done), done
     assert main(["verify", str(tmp_path / "bundle"), "--offline"]) == 0
     assert not list(tmp_path.glob(".writing-*"))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_two_that_write_the_same_file_at_the_same_moment(name: str, tmp_path: Path) -> None:
+    make_run(tmp_path / "run", samples=18)
+    row = {"q": "q", "choices": ["a", "b"], "label": 0, "generated_ans": "A"}
+    (tmp_path / "bench.jsonl").write_text(f"{json.dumps(row)}\n" * 5)
+    (tmp_path / "answers.jsonl").write_text('{"id": "db_math_000000", "raw_output": "1"}\n')
+    (tmp_path / "meeting").mkdir()
+    command = [sys.executable, "-c", _MEETING, tmp_path / "meeting", *WRITERS[name]]
+    done = finish([start(command, cwd=tmp_path) for _ in range(2)])
+    assert len(list((tmp_path / "meeting").iterdir())) == 2
+    assert all(status in (0, 3) and "Traceback" not in errors for status, errors in done), done
+    left = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert left and not [path for path in left if path.name.startswith(".")]
+    together = {path: path.read_bytes() for path in left}
+    assert finish([start([*MAIN, *WRITERS[name]], cwd=tmp_path)])[0][0] in (0, 3)
+    assert {path: path.read_bytes() for path in left} == together
