@@ -93,13 +93,14 @@ def test_20_kills_cost_no_verdict_and_change_no_number(tmp_path: Path) -> None:
         # With nothing to ask the pass opens the log, the lock, the journal, the spool and the files of the judged run.
         touched = int(kill_at_file(NEVER, undisturbed, server).stdout.split()[-1])
         server.calls.clear()
-        for left in range(WHILE_ASKING, 0, -1):
+        for _ in range(WHILE_ASKING):
             kept, before = journaled(run), len(server.calls)
-            kill_after(draw.randint(1, 2 * (JUDGED - len(kept)) // (left + 1)), run, server)
+            kill_after(draw.randint(1, (JUDGED - len(kept)) // 4), run, server)
             asked = {key_of(call) for call in server.calls[before:]}
             assert not asked & kept, "what is in the journal is not paid for again"
             assert len(asked - journaled(run)) <= IN_FLIGHT, "nothing but what was in flight is lost"
-        for number in draw.sample(range(1, touched + 1), WHILE_WRITING):
+        # But the last one: where no pass has come to its end yet, there is no judge.json to open.
+        for number in draw.sample(range(1, touched), WHILE_WRITING):
             kept, before = journaled(run), len(server.calls)
             assert kill_at_file(number, run, server).returncode == -signal.SIGKILL
             assert not {key_of(call) for call in server.calls[before:]} & kept
