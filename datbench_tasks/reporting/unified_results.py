@@ -22,6 +22,8 @@ from datbench_tasks.reporting.report import Report, assemble
 
 COLUMNS = ("eval_valid", "eval_error", "eval_score")
 PERPLEXITY = "key1_text_score"
+ERRORS = "invalid_by_error"
+"""The one object among the statistics."""
 
 
 def load_unified(paths: Sequence[Path]) -> Report:
@@ -89,7 +91,7 @@ def _gather(path: Path) -> Gathered:
 def _score(path: Path, number: int, row: Mapping[str, Any]) -> float:
     try:
         score = float(row["eval_score"])
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         score = math.nan
     if not 0 <= score <= 1:
         raise InputError(
@@ -140,8 +142,11 @@ def _statistics(path: Path) -> dict[str, Any]:
         return {}
     try:
         (content,) = json.loads(beside.read_bytes())
+        nested = [key for key, value in dict(content).items() if isinstance(value, (list, dict)) and key != ERRORS]
+        if nested:
+            raise TypeError(f"{nested[0]} is of type {type(content[nested[0]]).__name__}")
         return dict(content)
-    except (ValueError, TypeError) as fault:
+    except (ValueError, TypeError, RecursionError) as fault:
         raise InputError(f"{beside}: not the statistics of the unified evaluator ({fault})") from fault
 
 

@@ -179,6 +179,27 @@ def test_any_value_in_the_results_file(name: str, template: Path, tmp_path: Path
     assert faults == []
 
 
+@pytest.mark.parametrize("name", VALUES)
+def test_any_value_in_a_scored_table(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"id": "a", "eval_valid": True, "eval_error": "", "eval_pred": "A", "eval_score": 1.0}
+    statistics = {"bench_name_or_prefix": "bench", "type": "key2_qa", "metric": "m", "accuracy": 1.0, "strict": False}
+    table, beside = tmp_path / "scored.jsonl", tmp_path / "scored.statistics.json"
+    command = ["report", str(table), "--out", str(tmp_path / "report.json"), "--html", str(tmp_path / "page.html")]
+    faults = []
+    with no_longer_than(SECONDS):
+        beside.write_text(json.dumps([statistics]))
+        for place in places(row, 1):
+            table.write_text(with_value(row, place, VALUES[name]) + "\n" + json.dumps({**row, "id": "b"}) + "\n")
+            faults += [(place, fault) for fault in statuses([command], capsys)]
+        table.write_text(json.dumps(row) + "\n")
+        for place in places(statistics, 1):
+            beside.write_text(f"[{with_value(statistics, place, VALUES[name])}]")
+            faults += [(place, fault) for fault in statuses([command], capsys)]
+        beside.write_text(VALUES[name])
+        faults += statuses([command], capsys)
+    assert faults == []
+
+
 @pytest.mark.parametrize("depth", [*range(200, 1100, 60), 100_000])
 def test_any_depth_is_read_and_written_or_refused(depth: int, template: Path, tmp_path: Path) -> None:
     """What json.loads can just read must not break whoever writes it again, deeper in the stack."""
