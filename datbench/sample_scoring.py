@@ -73,7 +73,7 @@ def score_fields(dataset: str, fields: Fields, output: Any) -> tuple[Details, bo
         if scorer is None:
             final = extract_final_answer(output).strip().lower()
             return {"score": float(final == str(fields["answer"]).strip().lower())}, False
-        if not isinstance(output, scorer.accepts):
+        if not issubclass(type(output), scorer.accepts):
             refused = {"score": 0.0, "error": f"the output is no text but {type(output).__name__}"}
             return scorer.score(fields, "") | refused, False
         return scorer.score(fields, output), False

@@ -150,7 +150,9 @@ def _model_folder(directory: Path, model: str | None) -> Path:
             raise InputError(f"{directory}: no model {model!r}; there is {_listing(folders)}")
         return named[0]
     if len(folders) > 1:
-        raise InputError(f"{directory}: several models: {_listing(folders)}; pick one with --run-model NAME")
+        raise InputError(
+            f"{directory}: several models: {_listing(folders)}; pick one with --run-model NAME, or give its folder"
+        )
     return folders[0] if folders else directory
 
 
