@@ -60,6 +60,8 @@ def record_problem(record: Mapping[str, Any]) -> str | None:
                 return f"{part}, {key} is {_shown(record[part][key])}, must be a text"
     if record.get("eval_mode") not in EVAL_MODES:
         return f"eval_mode is {_shown(record.get('eval_mode'))}, must be direct or judge"
+    if record.get("pending") and record["eval_mode"] == "direct":
+        return "pending is true, but a direct sample waits for no verdict"
     if not all(isinstance(flag, str) for flag in record.get("flags") or ()):
         return "flags must be texts"
     if not record.get("pending") and not isinstance(record.get("score_details"), dict):
