@@ -50,7 +50,7 @@ def iter_records(run: Run, judge_tag: str | None = None) -> Iterator[tuple[TaskR
 
 def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
     """Samples of one task, overlaid with those of a judge pass's folder (None: as they are)."""
-    judged_log = folder / f"{task_run.date}_samples_{task_run.task}.jsonl" if folder else None
+    judged_log = _judged_log(folder, task_run) if folder else None
     if judged_log is None or not judged_log.is_file():
         yield from iter_samples(task_run)
         return
@@ -70,9 +70,15 @@ def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
 
 
 def judge_tags(run: Run) -> tuple[str, ...]:
-    """Names of the judge passes of a run that have written their judged files, sorted."""
-    logs = (run.directory / JUDGE_FOLDER).glob("*/*_samples_*.jsonl")
-    return tuple(sorted({log.parent.name for log in logs}))
+    """Names of the judge passes that have written judged files of the run's tasks at its dates, sorted."""
+    folders = (run.directory / JUDGE_FOLDER).glob("*")
+    return tuple(
+        sorted(folder.name for folder in folders if any(_judged_log(folder, task).is_file() for task in run.tasks))
+    )
+
+
+def _judged_log(folder: Path, task_run: TaskRun) -> Path:
+    return folder / f"{task_run.date}_samples_{task_run.task}.jsonl"
 
 
 def judge_folder(run: Run, tag: str) -> Path:

@@ -241,6 +241,13 @@ def test_judge_passes_are_chosen_by_name(tmp_path):
         choose_judge(run, "third")
 
 
+def test_judge_passes_of_other_dates_are_not_the_run_s(tmp_path):
+    directory = math_run(tmp_path, judged=True)
+    math_run(tmp_path, date="20260220_080000")
+    assert choose_judge(open_run(directory, date=DATE), None) == JUDGE_TAG
+    assert choose_judge(open_run(directory), None) is None
+
+
 def test_a_judge_folder_reads_like_a_run(tmp_path):
     directory = math_run(tmp_path, judged=True)
     judged = samples_of(directory / "judge" / JUDGE_TAG)
