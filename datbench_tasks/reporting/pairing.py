@@ -79,7 +79,13 @@ def compare_reports(first: Report, second: Report) -> Comparison:
         first, second = second, first
     pairs, unpaired = _pairs(first, second)
     if not pairs:
-        raise InputError(f"{_where(first)} and {_where(second)} have no scored sample in common")
+        remedy = (
+            "" if first.parts or second.parts else "; score both tables against one BENCH: unified --pred-file --id"
+        )
+        raise InputError(
+            f"{_where(first)} ({_names(first)}) and {_where(second)} ({_names(second)}) have no scored sample in "
+            f"common{remedy}"
+        )
     seed = "".join(sorted((first.signature_hash, second.signature_hash)))  # the same, whichever run comes first
     means = {name: _difference_means(found, seed_of(seed, name)) for name, found in pairs.items()}
     uncorrected = [_difference(name, found, unpaired[name], means[name]) for name, found in pairs.items()]
@@ -101,6 +107,10 @@ def doubts(first: Report, second: Report) -> list[str]:
     if not any(group.judge_samples for pair in common for group in pair):
         ignored.append("judge")
     return differences(first.signature, second.signature, [group.name for group, _ in common], ignored)
+
+
+def _names(report: Report) -> str:
+    return ", ".join(group.name for group in report.capabilities)
 
 
 def _pairs(first: Report, second: Report) -> tuple[dict[str, list[Pair]], dict[str, int]]:
