@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,31 @@ GROUP = "datbench_sample"
 QUIET = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OPENAI_API_KEY": "unused"}
 
 
-def run(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of this venv, with no network to the hub unless the environment says otherwise."""
+def start(
+    *command: object, cwd: Path, setup: Callable[[], None] | None = None, **environment: str
+) -> subprocess.Popen[str]:
+    """Start a command of this venv, with no network to the hub unless the environment says otherwise.
+
+    ``setup`` is called in the new process before the command takes its place.
+    """
     program, *arguments = map(str, command)
-    return subprocess.run(
-        [str(BIN / program), *arguments],
-        cwd=cwd, env={**os.environ, **QUIET, **environment}, capture_output=True, text=True, timeout=900,
+    return subprocess.Popen(
+        [str(BIN / program), *arguments], cwd=cwd, env={**os.environ, **QUIET, **environment},
+        preexec_fn=setup,  # noqa: PLW1509 - it asks the system for limits and takes no lock
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
     )  # fmt: skip
+
+
+def run(
+    *command: object, cwd: Path, setup: Callable[[], None] | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Start a command and wait for its end."""
+    process = start(*command, cwd=cwd, setup=setup, **environment)
+    try:
+        output, errors = process.communicate(timeout=900)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def sample_rows() -> list[dict[str, Any]]:
