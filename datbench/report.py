@@ -30,7 +30,7 @@ class SampleScore:
 
 @dataclass
 class DatBenchReport:
-    """Summary and per-sample results of one evaluation (see the README for the summary's keys)."""
+    """Summary and per-sample results of one evaluation (docs/run_files.md lists the summary's keys)."""
 
     summary: dict[str, Any]
     results: list[SampleScore]

@@ -12,7 +12,7 @@ from datbench.scorers.base import Details
 
 
 def summarize(capability: str, results: list[SampleScore], scorer_errors: int = 0) -> dict[str, Any]:
-    """The summary over scored samples (its keys are those of ``DatBenchReport.summary``).
+    """The summary over scored samples (docs/run_files.md lists its keys).
 
     Sums are exact (``math.fsum``), so the order of rows cannot move a digit of the accuracies.
     """

@@ -1,4 +1,4 @@
-"""The table of the 36 source datasets and their scorers."""
+"""The table of the source datasets and their scorers."""
 
 from __future__ import annotations
 

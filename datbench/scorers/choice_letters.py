@@ -23,7 +23,7 @@ def free_standing_letter(answer: str, choices: Sequence[str], *, bar_is_a_choice
     """The first choice letter in an extracted answer that stands between two word boundaries.
 
     The answer is upper-cased first, so the article "a" and the d of "I'd" are letters like any other, and a
-    lower-case choice is never found. Source: section 2.3 of the benchmark's letter rules.
+    lower-case choice is never found. A rule of the benchmark, not ours.
 
     Args:
         answer: the extracted final answer.

@@ -76,7 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="BENCH", help=".jsonl, .json, .csv or .parquet")
     parser.add_argument("--name", required=True, help="name of the task")
     parser.add_argument("--host", choices=list(HOSTS), default="lmms-eval")
-    parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="where the folder NAME goes")
+    parser.add_argument(
+        "--out", type=Path, default=Path("tasks"), metavar="DIR", help="where the folder NAME goes (tasks)"
+    )
     columns = parser.add_argument_group("columns (default: named like the role)")
     for role in ROLES:
         columns.add_argument(f"--{role}", metavar="COLUMN")
@@ -97,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         columns = _columns(args, rows)
         settings = {"eval_type": args.eval_type, "strict": args.strict, "label_base": label_base(args, columns, rows)}
         settings |= {"metric": args.metric} if args.metric else {}
-        folder = args.out / args.name
+        folder = _folder(args.out, args.name)
         folder.mkdir(parents=True, exist_ok=True)
         data = folder / f"{args.name}.parquet"
         count = _write_data(data, _documents(args, rows, columns, jsonio.dumps(settings)), images=bool(args.image))
@@ -128,6 +130,13 @@ def _template(args: argparse.Namespace) -> Template:
     if args.image and name in ("lm_eval_choice", "lm_eval_rolling"):
         raise UsageError(f"lm-eval sends images with generated answers only, not with {args.eval_type}")
     return Template((packaged_folder() / "unified" / f"{name}.template").read_text("utf-8"))
+
+
+def _folder(out: Path, name: str) -> Path:
+    """The task's folder. The hosts read a folder of the working directory that bears the task's name as the task."""
+    if out.resolve() == Path.cwd():
+        raise UsageError(f"--out {out}: a host that starts here would read ./{name} for the task; name another folder")
+    return out / name
 
 
 def _check_name(name: str, package: str) -> None:

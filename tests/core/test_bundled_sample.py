@@ -87,7 +87,6 @@ def test_every_capability_has_its_source_datasets_and_no_others(sample: dict[str
         for capability, rows in sample.items()
     }
     assert found == {name: tuple(sorted(datasets)) for name, datasets in SOURCE_DATASETS_BY_CAPABILITY.items()}
-    assert sum(map(len, found.values())) == 36
 
 
 def test_sizes(sample: dict[str, list[Row]]) -> None:

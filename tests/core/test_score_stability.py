@@ -8,7 +8,7 @@ from support.pinned_scores import PINNED, current_scores
 from datbench.version import SCORER_VERSION
 
 WHAT_TO_DO = (
-    "If the change is meant: raise SCORER_VERSION in datbench/version.py, note there which datasets move, "
+    "If the change is meant: raise SCORER_VERSION in datbench/version.py, name what moves in CHANGELOG.md, "
     "and run `PYTHONPATH=tests python -m support.pinned_scores`. If it is not, it is a regression."
 )
 

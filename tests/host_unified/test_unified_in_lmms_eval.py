@@ -70,7 +70,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cwd=folder,
         )
         assert done.returncode == 0, done.stderr
-        assert f"lmms-eval --model MODEL --model_args ARGUMENTS --tasks {name} --include_path . " in done.stdout
+        assert f"lmms-eval --model MODEL --model_args ARGUMENTS --tasks {name} --include_path tasks " in done.stdout
     return folder
 
 
@@ -84,7 +84,7 @@ def evaluate(tasks: Path, out: str, names: str, model: str, model_args: str) -> 
         "--tasks",
         names,
         "--include_path",
-        ".",
+        "tasks",
         "--batch_size",
         1,
         "--log_samples",
@@ -159,7 +159,7 @@ def test_a_formula_task_without_math_verify_stops_before_inference(tasks: Path) 
             "--tasks",
             "u_qa",
             "--include_path",
-            ".",
+            "tasks",
             "--batch_size",
             1,
             "--output_path",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.synthetic_run import make_run
 
+from datbench.version import SCORER_VERSION
 from datbench_tasks.cli import main
 from datbench_tasks.errors import InputError
 from datbench_tasks.reporting import load_report
@@ -103,9 +104,9 @@ def test_incomparable_runs_are_refused_with_what_differs(tmp_path, capsys):
     second = make_run(tmp_path / "b", samples=12, capabilities=["counting"], scorer_version="0")
     arguments = ["compare", str(first), str(second), "--dataset", "none"]
     assert main(arguments) == 5
-    assert "not comparable: scorer: 1 against 0; sample ids: " in capsys.readouterr().err
+    assert f"not comparable: scorer: {SCORER_VERSION} against 0; sample ids: " in capsys.readouterr().err
     assert main([*arguments, "--force"]) == 0
-    assert "! not comparable: scorer: 1 against 0" in capsys.readouterr().out
+    assert f"! not comparable: scorer: {SCORER_VERSION} against 0" in capsys.readouterr().out
 
 
 def test_a_judge_matters_only_where_something_was_judged(tmp_path, capsys):
@@ -142,7 +143,7 @@ def test_of_several_runs_the_one_that_differs_is_named(tmp_path, capsys):
     runs = [make_run(tmp_path / name, samples=9, capabilities=["counting"], model=name) for name in "ab"]
     runs.append(make_run(tmp_path / "c", samples=9, capabilities=["counting"], model="c", scorer_version="0"))
     assert main(["compare", *map(str, runs), "--dataset", "none"]) == 5
-    assert "not comparable: c: scorer: 1 against 0. --force" in capsys.readouterr().err
+    assert f"not comparable: c: scorer: {SCORER_VERSION} against 0. --force" in capsys.readouterr().err
 
 
 def test_runs_without_a_common_sample(tmp_path):

@@ -194,3 +194,15 @@ def test_dates_of_a_parquet_table_become_text(tmp_path: Path) -> None:
     assert main([*command, "--eval-type", "key2_qa"]) == DONE
     (row,) = read_records(tmp_path / "dates" / "dates.parquet")
     assert json.loads(row["cells"]) == {"question": "2024-01-02 00:00:00", "target": ["1.5"]}
+
+
+def test_no_task_is_made_where_the_host_would_take_its_folder_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_records(tmp_path / "bench.jsonl", [{"question": "1 + 1?", "target": "2"}])
+    monkeypatch.chdir(tmp_path)
+    command = ["new-task", "--data", "bench.jsonl", "--name", "sums", "--eval-type", "key2_qa"]
+    assert main([*command, "--out", "."]) == USAGE
+    assert "would read ./sums" in capsys.readouterr().err
+    assert main(command) == DONE
+    assert (tmp_path / "tasks" / "sums" / "sums.yaml").is_file()

@@ -1,4 +1,4 @@
-"""Mixed pictures: a park, a kitchen shelf, a circuit, a market curve, a clock."""
+"""Mixed pictures: a park, a kitchen shelf, a circuit, a market curve, a timeline."""
 
 from __future__ import annotations
 
