@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from datbench import CAPABILITIES
+from datbench.unified.formula import FormulaComparer, MathVerifyError
 from datbench.version import REFERENCE, SCORER_VERSION, __version__
 from datbench_tasks.errors import DONE, INCOMPLETE, REFUSED
 from datbench_tasks.task_folders import DATA_VARIABLE, REVISION_VARIABLE, lmms_eval_folders
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line a part; 3 if something is at fault, 4 if the data cannot be reached."""
     states = set()
-    for check in (_package, _host, _entry_points, _tasks, lambda: _data(args.no_network), _optional_parts):
+    for check in (_package, _host, _entry_points, _tasks, lambda: _data(args.no_network), _optional_parts, _formulas):
         for finding in check():
             states.add(finding.state)
             print(f"{finding.state:<11} {finding.part:<20} {finding.text}")
@@ -176,6 +177,18 @@ def _optional_parts() -> Iterator[Finding]:
         else:
             yield Finding(OK, part, ", ".join(f"{name} {_version(name)}" for name in packages))
     yield Finding(OK, "python", f"{sys.version.split()[0]} at {sys.executable}")
+
+
+def _formulas() -> Iterator[Finding]:
+    comparer = FormulaComparer()
+    try:
+        comparer.start()
+    except MathVerifyError as fault:
+        yield Finding(NOTE, "formula answers", f"off: {fault}")
+    else:
+        yield Finding(OK, "formula answers", f"math-verify of {comparer.python}")
+    finally:
+        comparer.close()
 
 
 def _version(distribution: str) -> str | None:

@@ -48,10 +48,9 @@ def run(args: argparse.Namespace) -> int:
         report = evaluator.compute_metrics(responses, judged)
     for warning in caught:
         print(f"datbench-tasks score: {warning.message}", file=sys.stderr)
-    print("\n".join(_lines(report)))
     if args.out:
         report.save(args.out)
-        print(f"report: {args.out}")
+    print("\n".join([*_lines(report), *([f"report: {args.out}"] if args.out else [])]))
     return _status(evaluator, report, allow_partial=args.allow_partial)
 
 

@@ -87,3 +87,8 @@ def test_a_folder_that_shadows_the_hub_is_noted(doctor, tmp_path):
     (tmp_path / "DatologyAI" / "DatBench").mkdir(parents=True)
     _, said = doctor("--no-network")
     assert f"{Path('DatologyAI/DatBench')} is read instead of the hub" in said
+
+
+def test_what_formula_answers_lack_is_named(doctor):
+    _, said = doctor("--no-network", DATBENCH_MATH_PYTHON="/nonexistent")
+    assert "formula answers      off: " in said and "math-venv/bin/pip install" in said
