@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from datbench_tasks.errors import InputError
 from datbench_tasks.run_directory import open_run
 from datbench_tasks.run_samples import iter_samples
-from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD
+from datbench_tasks.sample_logs import COPIES_FOLDER, RECORD, parse_line
 
 Key = tuple[str, str | int]
 """(task, row id) or (task, doc_id); the task is "" where a file names none, and then holds for all."""
@@ -80,14 +79,7 @@ def _of_file(file: Path) -> Iterator[tuple[Key, str]]:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            try:
-                content = json.loads(line)
-            except (ValueError, RecursionError) as fault:
-                raise InputError(
-                    f"{file}, line {number}: not readable as JSON ({fault}); repair or remove it"
-                ) from fault
-            if not isinstance(content, dict):
-                raise InputError(f"{file}, line {number}: must be a JSON object, is {type(content).__name__}")
+            content = parse_line(line, file, number)
             if number == 1 and file.parent.name == COPIES_FOLDER and "id" not in content:
                 task = str(content.get("task", ""))
                 continue
