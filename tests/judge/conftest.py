@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +10,12 @@ import pytest
 from support.judge_runs import make_judge_run
 
 from datbench_tasks.judge.journal import Journal
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_is_heard() -> None:
+    """A shell's job in the background ignores Ctrl-C, and so would the commands that it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.chat_server import Call, ChatServer, Reply
+from support.commands import wait_until
 from support.judge_runs import judged_records, reading_judge
 
 from datbench_tasks.cli import main
@@ -416,13 +416,6 @@ def command(run: Path, server: ChatServer, *options: str) -> list[str]:
             "--judge-base-url", server.base_url, *options]  # fmt: skip
 
 
-def wait_until(reached: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline, "the deadline passed"
-        time.sleep(0.005)
-
-
 def journaled(run: Path) -> set[str]:
     path = run / "judge" / TAG / "journal.jsonl"
     whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
@@ -467,19 +460,19 @@ def test_interrupting_saves_what_is_done_and_says_how_to_go_on(make_run):
     assert len(server.calls) == 200
 
 
-def test_a_second_interrupt_waits_for_nobody(make_run):
-    run = make_run(50)
+def test_a_second_interrupt_waits_for_nobody(make_run, tmp_path):
+    run, said = make_run(50), tmp_path / "said"
     with ChatServer(lambda call: Reply(fault="hang" if call.number > 10 else None)) as server:
-        child = subprocess.Popen(command(run, server), stderr=subprocess.PIPE, text=True)
+        with said.open("w") as errors:
+            child = subprocess.Popen(command(run, server), stderr=errors)
         wait_until(lambda: len(server.calls) > 15)
         child.send_signal(signal.SIGINT)
-        for line in child.stderr:
-            if line.startswith("stopping;"):
-                break
+        wait_until(lambda: "stopping;" in said.read_text())
         started = time.monotonic()
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=60)
+        child.wait(timeout=60)
         assert time.monotonic() - started < DRAIN_SECONDS
+    errors = said.read_text()
     assert child.returncode == 130 and "answers are safe" in errors and "Traceback" not in errors
 
 
