@@ -26,6 +26,10 @@ from datbench_tasks.judge.answers import Answer
 FSYNC_SECONDS = 1.0
 
 
+class _WriterLock(FileLock):
+    """A class of our own: in its process lmms-eval makes every ``FileLock`` on one path the same lock."""
+
+
 class Journal:
     """Answers by key; a context manager that holds the writer's lock.
 
@@ -51,7 +55,7 @@ class Journal:
         self._last_sync = 0.0
         self._size = 0
         self._handle = -1
-        self._lock = FileLock(f"{self.path}.lock")
+        self._lock = _WriterLock(f"{self.path}.lock")
         self._new_folders: list[Path] = []
 
     def __enter__(self) -> Journal:

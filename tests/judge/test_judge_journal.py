@@ -123,6 +123,15 @@ def test_a_second_writer_is_told_what_to_do(tmp_path):
         assert len(journal) == 1
 
 
+def test_locks_that_the_host_has_changed_do_not_let_a_second_writer_in(tmp_path):
+    from lmms_eval.evaluator import _enable_reentrant_filelocks  # slow to import
+
+    _enable_reentrant_filelocks()  # as every evaluation does, for its whole process
+    path = tmp_path / "j.jsonl"
+    with Journal(path), pytest.raises(UsageError, match="another --tag"), Journal(path):
+        raise AssertionError("unreachable")
+
+
 def test_a_directory_in_the_way_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CommandError, match="cannot write the journal"), Journal(tmp_path / "file" / "j.jsonl"):
