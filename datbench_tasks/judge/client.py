@@ -266,8 +266,8 @@ class _Client:
         pause = pause_from_headers(response.headers, rejected=False) or 0.0
         # A longer pause is left to the rejection that will ask for it: this answer is paid for and must be kept.
         self._pool.succeeded(replica, pause if pause <= LONGEST_PAUSE else 0.0)
-        masked = mask(answer.raw, self._endpoints.key)
-        return answer if masked == answer.raw else replace(answer, raw=masked)
+        api_key, reason = self._endpoints.key, answer.finish_reason
+        return replace(answer, raw=mask(answer.raw, api_key), finish_reason=reason and mask(reason, api_key))
 
     def _reject(self, response: aiohttp.ClientResponse, text: str, replica: Replica, sent_at: float) -> None:
         """Every status but 200 ends in an exception."""

@@ -407,7 +407,7 @@ def test_a_key_that_the_server_echoes_is_masked(journal, script: Callable[[Call]
 
 
 def test_a_key_in_an_answer_is_masked(journal):
-    with ChatServer(Reply(f"answer: true, {KEY}")) as server:
+    with ChatServer(Reply(f"answer: true, {KEY}", finish_reason=f"stop: {KEY}")) as server:
         ask(journal, [server.base_url], 2, key=KEY)
     assert KEY not in journal.path.read_text() and "answer: true, ***" in journal.path.read_text()
 
