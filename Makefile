@@ -4,8 +4,7 @@
 # make bench  every benchmark
 
 PYTHON ?= python3
-# Compiling what is never imported takes longer than importing the rest.
-PIP_FLAGS ?= --quiet --disable-pip-version-check --no-compile
+PIP_FLAGS ?= --quiet --disable-pip-version-check
 VENVS := .venv
 DEMO := $(VENVS)/demo
 DEV := $(VENVS)/dev
