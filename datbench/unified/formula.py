@@ -112,10 +112,7 @@ class FormulaComparer:
     def close(self) -> None:
         """End the worker."""
         with self._lock:
-            if self._process is not None:
-                self._process.kill()
-                self._process.communicate()
-                self._process = None
+            self._end()
 
     def _ask(self, request: dict[str, str]) -> dict[str, Any]:
         """The worker's reply; one that was killed from outside is replaced once. {} when that one dies too."""
@@ -128,12 +125,19 @@ class FormulaComparer:
                 line = process.stdout.readline()
             except BrokenPipeError:
                 line = ""
+            except BaseException:  # Ctrl-C, say: its reply would be read as that to the next request
+                self._end()
+                raise
             if line:
                 return dict(json.loads(line))
-            process.kill()
-            process.communicate()
-            self._process = None
+            self._end()
         return {}
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is not None:
@@ -150,12 +154,22 @@ class FormulaComparer:
         except OSError as fault:
             raise _no_math_verify(self.python, str(fault)) from None
         assert process.stdout  # noqa: S101
-        greeting = json.loads(process.stdout.readline() or "{}")
+        greeting = _greeting(process.stdout.readline())
         if "ready" not in greeting:
+            process.kill()
             process.communicate()
             raise _no_math_verify(self.python, greeting.get("error", "the interpreter did not start"))
         self._process = process
         return process
+
+
+def _greeting(line: str) -> dict[str, Any]:
+    """The first line of a worker; {} for that of any other program."""
+    try:
+        greeting = json.loads(line)
+    except ValueError:
+        return {}
+    return greeting if isinstance(greeting, dict) else {}
 
 
 _shared: dict[int, FormulaComparer] = {}

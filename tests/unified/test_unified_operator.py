@@ -76,9 +76,27 @@ def test_without_math_verify_a_formula_type_stops_before_any_row(tmp_path: Path)
     empty = tmp_path / "python"
     empty.write_text('#!/bin/sh\necho \'{"error": "ModuleNotFoundError: No module named math_verify"}\'\n')
     empty.chmod(0o755)
-    for python in (str(empty), str(tmp_path / "missing"), "/bin/true"):
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho 5\nexec cat\n")
+    other.chmod(0o755)
+    for python in (str(empty), str(other), str(tmp_path / "missing"), "/bin/true", "/bin/echo"):
         with pytest.raises(MathVerifyError, match=r"math-verify\[antlr4_13_2\].*DATBENCH_MATH_PYTHON"):
             FormulaComparer(python).start()
+
+
+def test_an_interrupted_comparison_leaves_no_verdict_for_the_next_one(tmp_path: Path) -> None:
+    answers = "read x; echo '{\"match\": false}'"
+    interrupts = 'touch "$0.used"; read x; kill -INT $PPID; read y; echo \'{"match": true}\'; read z'
+    worker = tmp_path / "python"
+    worker.write_text(
+        f'#!/bin/sh\necho \'{{"ready": true}}\'\nif [ -e "$0.used" ]; then {answers}; else {interrupts}; fi\n'
+    )
+    worker.chmod(0o755)
+    comparer = FormulaComparer(str(worker))
+    with pytest.raises(KeyboardInterrupt):
+        comparer.compare("$x$", "$x$")
+    assert comparer.compare("$x$", "$y$") is False
+    comparer.close()
 
 
 @pytest.mark.parametrize("eval_type", ["key2_qa", "key2_q_ma"])
