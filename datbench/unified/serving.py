@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -124,7 +125,7 @@ class APILLMServing_request:
                     if response.status == 200:
                         return _text(await response.json(content_type=None))
                     problem = f"HTTP status {response.status}"
-                    pause = _retry_after(response.headers.get("Retry-After"), pause)
+                    pause = retry_after(response.headers.get("Retry-After"), pause)
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as fault:
                 logger.error("no connection to the chat server: %s", type(fault).__name__)
                 return None
@@ -136,11 +137,13 @@ class APILLMServing_request:
         return None
 
 
-def _retry_after(value: str | None, default: float) -> float:
+def retry_after(value: str | None, default: float) -> float:
+    """Seconds to wait, at most a minute, by a Retry-After header; ``default`` where it holds no number."""
     try:
-        return min(max(float(value or ""), 0.0), _LONGEST_PAUSE)
+        seconds = float(value or "")
     except ValueError:
         return default
+    return default if math.isnan(seconds) else min(max(seconds, 0.0), _LONGEST_PAUSE)
 
 
 def _text(body: Any) -> str | None:

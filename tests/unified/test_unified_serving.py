@@ -12,6 +12,7 @@ import pytest
 from support.chat_server import Call, ChatServer, Reply
 
 from datbench.unified import APILLMServing_request
+from datbench.unified.serving import retry_after
 
 KEY = "sk-very-secret"
 
@@ -44,6 +45,14 @@ def test_failed_attempts_are_repeated_as_the_server_says() -> None:
     with ChatServer([Reply(status=500, headers=now), Reply(status=429, headers=now), Reply("ok")]) as server:
         assert serving(server, max_retries=3).generate_from_input(["q"]) == ["ok"]
     assert len(server.calls) == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("2.5", 2.5), ("-3", 0.0), ("inf", 60.0), ("1e9", 60.0), ("nan", 4.0), ("soon", 4.0), ("", 4.0), (None, 4.0)],
+)
+def test_pauses_that_a_server_asks_for(header: str | None, seconds: float) -> None:
+    assert retry_after(header, 4.0) == seconds
 
 
 def test_the_last_failure_gives_none_without_a_pause() -> None:
