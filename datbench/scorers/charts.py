@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, accuracy, mean_of
 from datbench.scorers.faults import OutputFault
-from datbench.scorers.literals import MAX_DIGITS, read_literal
+from datbench.scorers.literals import MAX_DIGITS, is_giant, read_literal
 
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
 
@@ -114,8 +114,6 @@ _EXACT_TYPES = ("Fact Checking", "Multi Choice")
 _CHOICES = ("A", "B", "C", "D", "E")
 _LEADING_LETTER = re.compile(r"[A-Za-z](?=[).])")
 _UNQUOTED_RUN = re.compile(r"(?<![\w'])(\w[\w']*)")
-_GIANT = 10**MAX_DIGITS
-"""The first integer that the reference, under Python's default limit, cannot write in decimal digits."""
 
 
 class _Turn(NamedTuple):
@@ -235,7 +233,7 @@ def _list_literal(text: str) -> list[Any] | None:
 def _texts(items: list[Any] | None) -> list[str]:
     """Elements as texts; Python itself refuses to write a giant integer, unless its limit was lifted."""
     try:
-        if not any(isinstance(item, int) and abs(item) >= _GIANT for item in items or ()):
+        if not any(map(is_giant, items or ())):
             return [str(item).strip(" '") for item in items or ()]
     except ValueError:
         pass

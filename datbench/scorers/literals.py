@@ -21,6 +21,14 @@ _JSON_BLANKS = " \t\n\r"
 _warnings_are_global = threading.Lock()
 
 
+_GIANT = 10**MAX_DIGITS
+
+
+def is_giant(value: object) -> bool:
+    """Whether a value is an integer that Python, under its default limit, cannot write in decimal digits."""
+    return isinstance(value, int) and abs(value) >= _GIANT
+
+
 class LimitError(ValueError):
     """A JSON text that is nested too deeply or holds too long an integer."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean
 from datbench.scorers.latex_value import Number, latex_value
+from datbench.scorers.literals import is_giant
 from datbench.scorers.row_checks import list_of, text_of
 
 _LETTER_PLACES = tuple(
@@ -212,7 +213,7 @@ def _tuple_form(text: str) -> str:
             parts.append(part)
             continue
         value = _rounded_value(part)
-        if value is None:
+        if value is None or is_giant(value):
             return text
         parts.append(str(value))
     return f"{text[0]}{','.join(parts)}{text[-1]}"

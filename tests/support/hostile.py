@@ -73,6 +73,7 @@ _UNITS = {
 
 HOSTILE: dict[str, str] = {
     **{name: unit * (SIZE // len(unit)) for name, unit in _UNITS.items()},
+    "a tuple of more digits than Python prints": "(7^{5461},1)",
     "nested lists": "[" * (SIZE // 2) + "]" * (SIZE // 2),
     "nested objects": '{"a":' * (SIZE // 6) + "1" + "}" * (SIZE // 6),
     "nested elements": "<div>" * (SIZE // 11) + "</div>" * (SIZE // 11),
