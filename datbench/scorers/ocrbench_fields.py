@@ -67,9 +67,21 @@ def _normal(value: Any) -> Any:
     """A value as text, in lower case, without blanks; what Python counts as false stays as it is."""
     if not value:
         return value
-    # Python prints a set in an order that changes from run to run.
-    text = "{" + ", ".join(sorted(map(repr, value))) + "}" if isinstance(value, set) else str(value)
+    text = value if isinstance(value, str) else _printed(value)
     return text.lower().strip().replace("\n", " ").replace(" ", "")
+
+
+def _printed(value: Any) -> str:
+    """`repr` with sets in order: Python's own order of them changes from run to run."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_printed(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_printed, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_printed, value)) + (",)" if len(value) == 1 else ")")
+    if isinstance(value, set) and value:
+        return "{" + ", ".join(sorted(map(repr, value))) + "}"
+    return repr(value)
 
 
 def read_dict(output: str) -> dict[Any, Any]:
