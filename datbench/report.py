@@ -62,5 +62,5 @@ class DatBenchReport:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             results = [SampleScore(**result) for result in content["results"]]
             return cls(summary=dict(content["summary"]), results=results)
-        except (ValueError, KeyError, TypeError) as fault:
+        except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise ValueError(f"{path} is no DatBench report ({type(fault).__name__}: {fault})") from fault

@@ -142,6 +142,8 @@ def read_row(row: Mapping[str, Any], position: int, image: Any) -> DatBenchSampl
     Raises:
         RowError: a required field is missing, or a field has a type or value that cannot be worked with.
     """
+    if not isinstance(row, Mapping):
+        raise RowError(position, None, "row", f"is {type(row).__name__}, must be a mapping of fields")
     row_id = row.get("id")
 
     def typed(field: str, kind: type, default: Any) -> Any:
@@ -211,7 +213,7 @@ def rows_with_images(dataset: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Map
             return
         dataset = dataset.decode(False) if hasattr(dataset, "decode") else dataset
     for row in dataset:
-        yield row, row.get("image")
+        yield row, row.get("image") if isinstance(row, Mapping) else None
 
 
 def _image_loader(images: Any, position: int) -> Callable[[], Any]:

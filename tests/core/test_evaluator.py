@@ -55,6 +55,12 @@ def test_a_malformed_row_is_named_when_the_evaluator_is_built(bad, said):
     assert all(word in str(fault.value) for word in said), str(fault.value)
 
 
+@pytest.mark.parametrize("bad", ["b", None, [1]])
+def test_a_row_that_is_no_mapping_is_named(bad):
+    with pytest.raises(ValueError, match=r"row 1 .* must be a mapping"):
+        DatBenchEvaluator([row("a"), bad], "math")
+
+
 def test_absent_and_null_optional_fields_get_their_defaults():
     optional = ("all_answers", "eval_mode", "judge_prompt", "is_circular", "metadata", "source_info", "eval_metrics")
     bare = {"id": "a", "question": "q", "answer": "x"}
@@ -264,7 +270,9 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"summary": {}}', '{"summary": {}, "results": [{"nope": 1}]}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "[" * 100_000, '{"summary": {}}', '{"summary": {}, "results": [{"nope": 1}]}']
+)
 def test_loading_something_else_names_the_file(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_text(content)
