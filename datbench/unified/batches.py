@@ -48,7 +48,7 @@ class BatchScorer:
         }
 
     def outcomes(self, batch: Columns) -> list[Outcome]:
-        """The outcome of each row of the batch."""
+        """The outcome of each row of the batch. Raises as a call does."""
         rules = rules_for(self.strict, self.label_base, self.metric)
         comparer = shared_comparer()
         if self.eval_type in FORMULA_TYPES:

@@ -76,6 +76,7 @@ def perplexities(serving: Any, texts: list[str]) -> list[float | None] | None:
 
     Sources in order: ``serving.perplexity(texts)``, ``serving.token_logprobs(texts)`` (for each text the
     log-probabilities of its tokens from the second on), a local model.
+    Raises ModuleNotFoundError as `log_likelihoods`.
     """
     ask, ask_tokens = method(serving, "perplexity"), method(serving, "token_logprobs")
     try:

@@ -133,7 +133,11 @@ class Likelihoods:
 
 
 def filled_choices(rules: Rules, cell: Any) -> list[Any]:
-    """The choices of a cell; NaN and a list without an item are ``empty_choices`` here."""
+    """The choices of a cell, at least one.
+
+    Raises:
+        ChoicesError: there are none (NaN and an empty list too: ``empty_choices``), or the cell is no list.
+    """
     options = [] if is_nan(cell) else rules.choices(cell)
     if not options:
         raise ChoicesError("empty_choices")

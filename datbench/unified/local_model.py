@@ -19,7 +19,10 @@ Encoded = tuple[list[int], int]
 
 
 def load_parts(source: ModelSource) -> tuple[Any, Any]:
-    """(tokenizer, model) of transformers, on CUDA when there is one; a ``.gguf`` file is loaded from its folder."""
+    """(tokenizer, model) of transformers, on CUDA when there is one; a ``.gguf`` file is loaded from its folder.
+
+    Raises ModuleNotFoundError, with the extra to install, when torch or transformers is missing.
+    """
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -38,7 +41,7 @@ def load_parts(source: ModelSource) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1)
 def load(source: ModelSource) -> LocalModel:
-    """The model of a source; the last one loaded is kept and shared."""
+    """The model of a source; the last one loaded is kept and shared. Raises as `load_parts`."""
     return LocalModel(*load_parts(source))
 
 

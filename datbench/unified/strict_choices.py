@@ -46,7 +46,11 @@ _SEPARATORS = re.compile(r"[,\s;/|、]+")
 
 
 def choices(cell: Any) -> list[Any]:
-    """The choices of a cell; NaN is ``empty_choices``, tuples and arrays are lists."""
+    """The choices of a cell; NaN is ``empty_choices``, tuples and arrays are lists.
+
+    Raises:
+        ChoicesError: with the reason, ``empty_choices`` or ``choices_not_list``.
+    """
     if is_nan(cell):
         raise ChoicesError("empty_choices")
     return read_choices(as_list(cell))
