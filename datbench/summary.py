@@ -10,6 +10,8 @@ from datbench.report import SampleScore
 from datbench.scorers import SOURCE_DATASETS
 from datbench.scorers.base import Details
 
+_JUDGE_KEYS = ("judge_samples", "judge_accuracy", "judge_missing_responses", "judge_unparsed_verdicts")
+
 
 def summarize(capability: str, results: list[SampleScore], scorer_errors: int = 0) -> dict[str, Any]:
     """The summary over scored samples (docs/run_files.md lists its keys).
@@ -29,8 +31,7 @@ def summarize(capability: str, results: list[SampleScore], scorer_errors: int = 
         "capability_counts": {capability: len(results)} if results else {},
         "direct_samples": len(direct),
         "direct_accuracy": math.fsum(direct) / len(direct) if direct else 0.0,
-        **{key: verdicts[key] for key in ("judge_samples", "judge_accuracy")},
-        **{key: verdicts[key] for key in ("judge_missing_responses", "judge_unparsed_verdicts")},
+        **{key: verdicts[key] for key in _JUDGE_KEYS},
         "dataset_metrics": dataset_metrics(results),
     }
     if scorer_errors:

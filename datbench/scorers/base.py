@@ -32,7 +32,8 @@ class Scorer:
         required: metadata keys that must be present (null is allowed, ``check`` may refuse it).
         optional: metadata keys handed over when present.
         prepare: for the rare dataset whose fields are not a plain copy: (fields so far, metadata) -> fields.
-        check: raises FieldError for row data that is malformed; run when an evaluator is built.
+        check: raises FieldError for row data that is malformed; run when an evaluator is built. What it returns is
+            not looked at, so that a reader of a field is its check.
         accepts: types of an output that can be scored; one of any other type scores 0.0, with an ``error``.
     """
 
@@ -41,7 +42,7 @@ class Scorer:
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     prepare: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] | None = None
-    check: Callable[[Fields], None] | None = None
+    check: Callable[[Fields], object] | None = None
     accepts: tuple[type, ...] = (str,)
 
     def compute_metrics(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -59,6 +60,17 @@ def mean_of(key: str, details: Sequence[Details]) -> float:
     return mean([item.get(key, 0.0) for item in details])
 
 
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1 of a precision and a recall, both in [0, 1]; 0.0 if both are."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
 def accuracy(details: Sequence[Details]) -> dict[str, Any]:
     """The mean score under the key ``accuracy``: all the metrics that several datasets have."""
     return {"accuracy": mean_of("score", details)}
+
+
+def accuracy_and_score(details: Sequence[Details]) -> dict[str, Any]:
+    """The mean score under ``accuracy`` and, if there is anything to take it of, under ``score``."""
+    metrics = accuracy(details)
+    return {**metrics, "score": metrics["accuracy"]} if details else metrics

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rapidfuzz.distance import Levenshtein
 
 from datbench.extraction import BRACE_OPEN, pipe_boxes
-from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, Fields, Scorer, accuracy_and_score, mean_of
 from datbench.scorers.faults import OutputFault
 from datbench.scorers.html_tables import structure_teds
 from datbench.scorers.json_fields import (
@@ -64,7 +64,7 @@ def _score_kie(fields: Fields, output: str) -> Details:
 
 def _kie_metrics(details: Sequence[Details]) -> dict[str, float]:
     means = {key: mean_of(key, details) for key in ("f1_score", "nted_score")}
-    return {**means, **_doc_parsing_metrics(details)}
+    return {**means, **accuracy_and_score(details)}
 
 
 def _score_doc_parsing(fields: Fields, output: str) -> Details:
@@ -143,10 +143,5 @@ def _table(text: str) -> str:
     return _BLANKS_BETWEEN_TAGS.sub("><", text).replace("\n", "").translate(FULL_WIDTH)
 
 
-def _doc_parsing_metrics(details: Sequence[Details]) -> dict[str, float]:
-    score = mean_of("score", details)
-    return {"accuracy": score, "score": score} if details else {"accuracy": 0.0}
-
-
 CC_OCR_KIE = Scorer(_score_kie, _kie_metrics, optional=("l2_category",), check=check_answer)
-CC_OCR_DOC_PARSING = Scorer(_score_doc_parsing, _doc_parsing_metrics, optional=("l2_category",), check=check_answer)
+CC_OCR_DOC_PARSING = Scorer(_score_doc_parsing, accuracy_and_score, optional=("l2_category",), check=check_answer)

@@ -37,7 +37,7 @@ def _error_metrics(prefix: str, counts: Iterable[tuple[int | None, object]], n: 
 
 # countbench
 
-_SMALL_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+SMALL_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def _score_countbench(fields: Fields, output: str) -> Details:
@@ -66,7 +66,7 @@ def _countbench_count(answer: str) -> int | None:
         return int(digits)
     lowered = answer.lower()
     # In this order and anywhere in a word, so "none" counts as one: the benchmark's rule.
-    return next((value for value, word in enumerate(_SMALL_NUMBERS) if word in lowered), None)
+    return next((value for value, word in enumerate(SMALL_NUMBERS) if word in lowered), None)
 
 
 def _countbench_metrics(details: Sequence[Details]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ COUNTBENCH = Scorer(score=_score_countbench, metrics=_countbench_metrics)
 
 # tallyqa
 
-_UNITS = dict(zip(_SMALL_NUMBERS[:10], range(10), strict=True))
+_UNITS = dict(zip(SMALL_NUMBERS[:10], range(10), strict=True))
 _TENS = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
-from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, Fields, Scorer, accuracy_and_score
 from datbench.scorers.row_checks import text_of
 
 _ANNOUNCEMENTS = (
@@ -55,14 +53,9 @@ def _letter(output: str, options: object) -> str:
     return ""
 
 
-def _metrics(details: Sequence[Details]) -> dict[str, Any]:
-    accuracy = mean_of("score", details)
-    return {"accuracy": accuracy, "score": accuracy} if details else {"accuracy": accuracy}
-
-
 def _check(fields: Fields) -> None:
     if fields["answer"]:
         text_of(fields, "answer")
 
 
-MME_REALWORLD = Scorer(_score, _metrics, check=_check)
+MME_REALWORLD = Scorer(_score, accuracy_and_score, check=_check)

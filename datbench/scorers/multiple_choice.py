@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -116,14 +116,7 @@ def _literal_list(text: str) -> Sequence[Any]:
     return value
 
 
-def _check_by(read: Callable[[Fields], Choices]) -> Callable[[Fields], None]:
-    def check(fields: Fields) -> None:
-        read(fields)
-
-    return check
-
-
 AI2D = Scorer(_score_ai2d, accuracy)
-MMBENCH = Scorer(_score_mmbench, accuracy, check=_check_by(_choices))
-MMMUPRO = Scorer(_score_mmmupro, accuracy, check=_check_by(_choices_or_literal))
-MMMU = Scorer(_score_mmmu, accuracy, check=_check_by(_listed_choices))
+MMBENCH = Scorer(_score_mmbench, accuracy, check=_choices)
+MMMUPRO = Scorer(_score_mmmupro, accuracy, check=_choices_or_literal)
+MMMU = Scorer(_score_mmmu, accuracy, check=_listed_choices)

@@ -25,13 +25,8 @@ from datbench.scorers.ocrbench_text import (
 from datbench.scorers.page_similarity import page_similarity
 from datbench.scorers.row_checks import list_of, texts_of
 
-
-def _check_list(fields: Fields) -> None:
-    list_of(fields, "all_answers")
-
-
-def _check_texts(fields: Fields) -> None:
-    texts_of(fields, "all_answers")
+_check_list = partial(list_of, name="all_answers")
+_check_texts = partial(texts_of, name="all_answers")
 
 
 def _check_page(fields: Fields) -> None:
@@ -60,7 +55,7 @@ class Rule(NamedTuple):
     method: str
     score: Callable[[str, Fields], float]
     raw: bool = False
-    check: Callable[[Fields], None] = _check_list
+    check: Callable[[Fields], object] = _check_list
 
 
 def _on_answers(score: Callable[[str, Sequence[Any]], float]) -> Callable[[str, Fields], float]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from datbench.extraction import brace_boxes
-from datbench.scorers.base import Details, FieldError, Fields, Scorer, mean, mean_of
+from datbench.scorers.base import Details, FieldError, Fields, Scorer, harmonic_mean, mean, mean_of
 
 Point = list[float]
 """x and y as fractions of width and height."""
@@ -37,7 +37,7 @@ def _score(fields: Fields, output: str) -> Details:
     elif predicted and targets:
         hits = _hits(predicted, targets, fields["points_mask"])
         precision, recall = hits / len(predicted), hits / len(targets)
-        score = _f1(precision, recall)
+        score = harmonic_mean(precision, recall)
     return {
         "score": score,
         "predicted_points": predicted,
@@ -139,10 +139,6 @@ def _lies_in(point: Point, mask: Any) -> bool:
     return column < width and row < height and bool(mask[row][column])
 
 
-def _f1(precision: float, recall: float) -> float:
-    return 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0
-
-
 def _check(fields: Fields) -> None:
     entries = fields["points_target"]
     if not isinstance(entries, list):
@@ -161,7 +157,9 @@ def _metrics(details: Sequence[Details]) -> dict[str, Any]:
     return {
         "precision__PixmoPointsEval-Precision": mean_of("precision", details),
         "recall__PixmoPointsEval-Recall": mean_of("recall", details),
-        "f1__PixmoPointsEval-F1": mean([_f1(item.get("precision", 0.0), item.get("recall", 0.0)) for item in details]),
+        "f1__PixmoPointsEval-F1": mean(
+            [harmonic_mean(item.get("precision", 0.0), item.get("recall", 0.0)) for item in details]
+        ),
         "accuracy__PixmoPointsEval-NoTargetAccuracy": mean([float(item["score"] >= 0.5) for item in no_target]),
         "accuracy__PixmoPointsEval-ParsingFailureRate": len(unparsed) / len(details),
     }

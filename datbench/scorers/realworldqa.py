@@ -10,13 +10,9 @@ from typing import Any
 
 from datbench.extraction import extract_final_answer
 from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.counting import SMALL_NUMBERS
 
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-}
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(SMALL_NUMBERS)}
 _CHOICE_LINE = re.compile(r"\s*([A-Ea-e])\s*\.(.+)")
 _ANSWER_LINE = re.compile(r"answer\s*:\s*(.+)", re.IGNORECASE)
 _FREE_LETTER = re.compile(r"\b[A-Ea-e]\b")

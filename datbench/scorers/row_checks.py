@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from datbench.scorers.base import FieldError, Fields
@@ -19,9 +20,8 @@ def text_of(fields: Fields, name: str) -> str:
     return value
 
 
-def check_answer(fields: Fields) -> None:
-    """Raise FieldError unless ``answer`` is text: all that many scorers ask of a row."""
-    text_of(fields, "answer")
+check_answer = partial(text_of, name="answer")
+"""Raises FieldError unless ``answer`` is text: all that many scorers ask of a row."""
 
 
 def list_of(fields: Fields, name: str) -> list[Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from datbench.extraction import extract_final_answer
-from datbench.scorers.base import Details, Fields, Scorer, mean_of
+from datbench.scorers.base import Details, Fields, Scorer, harmonic_mean, mean_of
 from datbench.scorers.contractions import agreement, normalise_annotation
 from datbench.scorers.row_checks import check_answer, texts_of
 
@@ -68,7 +68,7 @@ def _score_scene(fields: Fields, output: str) -> Details:
     prediction = _characters(output)
     matched = sum(min(gold.count(character), prediction.count(character)) for character in set(gold))
     recall, precision = _shares(matched, len(gold), len(prediction))
-    f1 = _harmonic_mean(recall, precision)
+    f1 = harmonic_mean(precision, recall)
     return {
         "score": f1,
         "f1_score": f1,
@@ -95,16 +95,12 @@ def _shares(matched: int, gold: int, predicted: int) -> tuple[float, float]:
     return (matched / gold, matched / predicted) if predicted else (0.0, 0.0)
 
 
-def _harmonic_mean(recall: float, precision: float) -> float:
-    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
-
 def _scene_metrics(details: Sequence[Details]) -> dict[str, float]:
     if not details:
         return {"macro_f1": 0.0, "micro_f1": 0.0, "accuracy": 0.0}
     counts = ("matched_tokens", "gt_token_count", "pred_token_count")
     recall, precision = _shares(*(sum(item.get(key, 0) for item in details) for key in counts))
-    micro_f1 = _harmonic_mean(recall, precision)
+    micro_f1 = harmonic_mean(precision, recall)
     return {
         "macro_f1": mean_of("f1_score", details),
         "micro_f1": micro_f1,
@@ -117,9 +113,5 @@ def _scene_metrics(details: Sequence[Details]) -> dict[str, float]:
     }
 
 
-def _check_text_vqa(fields: Fields) -> None:
-    texts_of(fields, "all_answers")
-
-
-TEXT_VQA = Scorer(_score_text_vqa, _text_vqa_metrics, check=_check_text_vqa)
+TEXT_VQA = Scorer(_score_text_vqa, _text_vqa_metrics, check=partial(texts_of, name="all_answers"))
 CC_OCR_SCENE = Scorer(_score_scene, _scene_metrics, optional=("l2_category",), check=check_answer)
