@@ -46,6 +46,7 @@ def test_chart_number(text, number):
         ("1.5", "150%", True, True),
         ("0.019", "1.9%", False, False),  # the percentage must be at least 2
         ("0.02", "2%", True, True),
+        ("2%", "0.02", True, True),
         ("0.0000009", "0.0000005", True, True),
         ("0", "0.0", False, True),  # a target of zero
         ("0%", "0", True, True),
@@ -66,6 +67,8 @@ def test_relaxed_match(prediction, target, plain, pro):
 
 def test_percentage_questions_read_small_values_as_ratios():
     assert relaxed_match("1.2", "120%", percentage=True)
+    assert relaxed_match("1.5", "150", percentage=True)
+    assert relaxed_match("150", "1.5", percentage=True)
     assert relaxed_match("0.012", "1.2%", percentage=True)
     assert not relaxed_match("0.012", "1.2%")
     assert score_of("chartqapro", "120", "1.2", question="Which PERCENTAGES?") == 1.0
