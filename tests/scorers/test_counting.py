@@ -55,6 +55,8 @@ def test_metrics_of_nothing_are_zero():
     ("output", "parsed"),
     [
         ("4", 4),
+        ("1234567890", None),
+        ("about 123456789", 123456789),
         ("Four", 4),
         # compounds beat everything
         ("twenty-one or thirty - two, answer is 5", 32),
