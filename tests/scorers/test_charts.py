@@ -187,3 +187,8 @@ def test_chartqapro_reads_literals_without_warnings_and_without_running_code():
         warnings.simplefilter("error")
         assert score_of("chartqapro", "['\\d']", "\\d") == 1.0
     assert score_of("chartqapro", "[__import__('os').getcwd()]", "x") == 0.0
+
+
+@pytest.mark.parametrize(("answer", "target"), [("\n.5", ".5"), (".\n5\n.", "5"), ("..5..", "5"), ("5.\n", "5.")])
+def test_chartqapro_cuts_stops_before_line_feeds(answer, target):
+    assert details_of("chartqapro", "5", answer)["ground_truth"] == target
