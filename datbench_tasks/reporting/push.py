@@ -59,7 +59,6 @@ def push_to_hub(opened: Run, folder: Path, repo: str, *, private: bool) -> None:
         RefusedError: the hub cannot be reached or says no.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
-    from huggingface_hub.errors import HfHubHTTPError
 
     samples_in = re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", "/".join(opened.model.split("/")[-2:]))
     files = {f"{samples_in}/{path.name}": path for path in sorted(folder.glob("*_samples_*.jsonl"))}
@@ -69,9 +68,11 @@ def push_to_hub(opened: Run, folder: Path, repo: str, *, private: bool) -> None:
     try:
         api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         api.create_commit(repo, operations, commit_message=f"Judged results of {opened.model}", repo_type="dataset")
-    except (HfHubHTTPError, OSError) as fault:
+    except Exception as fault:  # a network fault is of whatever HTTP library huggingface_hub uses
         reason = " ".join(str(fault).split())
-        raise RefusedError(f"the hub refused {repo}: {reason} Check HF_TOKEN and its write access") from fault
+        raise RefusedError(
+            f"the hub refused {repo}: {reason} Check the network, HF_TOKEN and its write access"
+        ) from fault
 
 
 def push_to_wandb(opened: Run, folder: Path, wandb_args: str) -> None:

@@ -55,8 +55,16 @@ def test_a_refusal_is_one_line(tmp_path, environment):
     directory = make_run(tmp_path, samples=2, capabilities=["math"], judged=True)
     with UploadHub(refuse=True) as hub:
         environment.setattr(huggingface_hub.constants, "ENDPOINT", hub.endpoint)
-        with pytest.raises(RefusedError, match=r"the hub refused team/lmms-eval-results-private: .*Check HF_TOKEN"):
+        with pytest.raises(RefusedError, match=r"the hub refused team/lmms-eval-results-private: .*HF_TOKEN"):
             push_run(directory, "--hub-org", "team")
+
+
+def test_a_hub_out_of_reach_is_one_line(tmp_path, environment):
+    directory = make_run(tmp_path, samples=2, capabilities=["math"], judged=True)
+    with UploadHub() as hub:
+        environment.setattr(huggingface_hub.constants, "ENDPOINT", hub.endpoint)
+    with pytest.raises(RefusedError, match="Check the network"):
+        push_run(directory, "--hub-org", "team")
 
 
 def test_what_cannot_be_pushed(tmp_path):
