@@ -104,6 +104,8 @@ def test_chartqa_refuses_answers_that_are_no_text():
         ("['b', 'a']", "['a', 'b']", 0.0),
         ("['France', 'Spain']", "[France, Spain]", 1.0),  # the target is repaired,
         ("[France, Spain]", "[France, Spain]", 0.0),  # the prediction is not
+        ("['New', 'York']", "['New', York]", 1.0),
+        ("['a', 'b']", "[a,\nb]", 0.0),  # of one line only
         ("['NewYork', 'Texas']", "[New York, Texas]", 1.0),
         ("[5.3, 6.1]", "[5.3, 6.1]", 1.0),
         ("[-5, 3]", "[-5, 3]", 1.0),

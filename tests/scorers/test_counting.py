@@ -134,7 +134,8 @@ def test_tallyqa_metrics_look_at_the_whole_output():
 
 
 @pytest.mark.parametrize(
-    ("is_simple", "shares"), [(True, (1.0, 0.0)), (False, (0.0, 1.0)), (1, (0.0, 0.0)), (None, (0.0, 0.0))]
+    ("is_simple", "shares"),
+    [(True, (1.0, 0.0)), (False, (0.0, 1.0)), (1, (0.0, 0.0)), (0, (0.0, 0.0)), (None, (0.0, 0.0))],
 )
 def test_tallyqa_splits_by_booleans_only(is_simple, shares):
     metrics = SOURCE_DATASETS["tallyqa"].compute_metrics([details_of("tallyqa", "4", "4", is_simple=is_simple)])

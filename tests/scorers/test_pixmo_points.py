@@ -112,6 +112,10 @@ def test_a_point_lies_in_the_cell_of_its_truncated_product(point, width, inside)
         assert details(point, [(0.5, 0.5)], (mask,))["score"] == float(column == inside)
 
 
+def test_a_point_on_the_right_border_is_a_miss_like_any_other():
+    assert details("(0.2,0.5) (1,0.5)", [(0.2, 0.5), (1.0, 0.5)], (FULL, FULL))["score"] == 0.5
+
+
 @pytest.mark.parametrize("mask", [[], [[]]])
 def test_an_empty_mask_holds_no_point(mask):
     assert details("(0.5,0.5)", [(0.5, 0.5)], (mask,))["score"] == 0.0
