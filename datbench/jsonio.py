@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+_PREFIX = ".writing-"
+
 
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
     """JSON text of a value; NaN and infinities become null, lone surrogates stay as ``\\udXXX`` escapes.
@@ -69,8 +71,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     The file that a link leads to is replaced, not the link.
     """
     target = Path(path).resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".writing-", suffix=".tmp")
+    with _naming(path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=".tmp")
     os.close(handle)
     try:
         yield Path(name)
@@ -80,6 +83,27 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
         if isinstance(fault, OSError) and fault.filename in (None, name):
             fault.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
+def scratch_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary folder beside ``path``, on the same disk, for files that will be moved; gone after the block."""
+    parent = Path(path).parent
+    with _naming(path):
+        parent.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(dir=parent, prefix=_PREFIX)
+    with scratch as name:
+        yield Path(name)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Faults of the block name the file that was asked for, not a temporary one."""
+    try:
+        yield
+    except OSError as fault:
+        fault.filename = os.fspath(path)
         raise
 
 

@@ -15,14 +15,13 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from datbench.jsonio import write_atomically
+from datbench.jsonio import scratch_beside, write_atomically
 from datbench_tasks.reporting.page_data import STATES, TEXT_LIMIT, embed, sample_data
 from datbench_tasks.reporting.page_overview import overview
 from datbench_tasks.reporting.report import Report
@@ -61,14 +60,13 @@ def write_page(
         images: where thumbnails come from.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as scratch:
-        parts = _write_parts(samples, images, Path(scratch))
+    with scratch_beside(path) as scratch:
+        parts = _write_parts(samples, images, scratch)
         inline = sum(part.size for part in parts) <= INLINE_LIMIT
-        folder = None if inline else _move_beside(Path(scratch), path, parts)
+        folder = None if inline else _move_beside(scratch, path, parts)
         values = {
             "report": embed(overview(report, other) | _contents(parts, folder)),
-            "parts": "\n".join(_inline(parts, Path(scratch))) if inline else "",
+            "parts": "\n".join(_inline(parts, scratch)) if inline else "",
         }
         write_atomically(path, lambda file: _fill_template(file, values, inline))
     _remove_versions(_folder_of(path), keep=folder)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from datbench.capabilities import CAPABILITIES
-from datbench.jsonio import write_jsonl
+from datbench.jsonio import scratch_beside, write_jsonl
 from datbench_tasks.errors import DONE, IncompleteError, UsageError
 from datbench_tasks.reporting.bundle import Line, Submission, bundle_line, read_lines, sample_file, write_bundle
 from datbench_tasks.reporting.command import add_reading_arguments
@@ -48,9 +47,8 @@ def run(args: argparse.Namespace) -> int:
     report = load_report(args.runs, model=args.run_model, judge=args.judge, dataset=args.dataset, progress=True)
     _refuse_incomplete(report, chosen)
     submission = _submission(report, chosen, args)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=args.out.parent, prefix=".writing-") as scratch:
-        spool, bundle = Path(scratch, "spool"), Path(scratch, "bundle")
+    with scratch_beside(args.out) as scratch:
+        spool, bundle = scratch / "spool", scratch / "bundle"
         for capability in chosen:
             write_jsonl(sample_file(spool, capability), _lines(report, capability))
         write_bundle(bundle, submission, lambda capability: read_lines(spool, capability))

@@ -170,6 +170,7 @@ def test_directories_that_must_not_be_written_to(inputs: Path, tmp_path: Path) -
     for name, (status, errors) in zip(commands, done, strict=True):
         assert status == OWN_FAULT and is_clear(errors) and "Permission denied" in errors, (name, status, errors)
         assert str(folder) in errors or str(run) in errors
+        assert ".writing-" not in errors, (name, errors)
     assert files(tmp_path) == before
 
 
