@@ -50,6 +50,10 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print tables, write files; 3 if the run is not complete and that was not allowed."""
+    if args.plots:
+        from datbench_tasks.reporting.plots import require_matplotlib, write_plots
+
+        require_matplotlib()
     report = load_report(
         args.runs, date=args.date, model=args.run_model, judge=args.judge, variant=args.variant, dataset=args.dataset,
         progress=True,
@@ -67,8 +71,6 @@ def run(args: argparse.Namespace) -> int:
 
         write_page(report, args.html, samples=report.samples(), other=other, images=image_source(report, args.dataset))
     if args.plots:
-        from datbench_tasks.reporting.plots import write_plots
-
         write_plots(report, args.plots, other=other)
     print(f"wrote {', '.join(str(path) for path in (written, args.html, args.plots) if path)}", file=sys.stderr)
     accepted = VERDICT_PROBLEMS if args.allow_missing else ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from datbench.jsonio import scratch_beside
 from datbench_tasks.errors import UsageError
 from datbench_tasks.reporting.capability_chart import Dot, Line, Picture, Text
 from datbench_tasks.reporting.page_overview import capability_picture
@@ -29,6 +29,14 @@ _COLOURS = {
 _SETTINGS = {"svg.hashsalt": "datbench", "font.family": "sans-serif", "font.size": 9.4}
 
 
+def require_matplotlib() -> None:
+    """Raise UsageError, with the extra to install, unless matplotlib is there."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as fault:
+        raise UsageError("plots need matplotlib: pip install 'datbench-tasks[plots]'") from fault
+
+
 def write_plots(report: Report, directory: str | os.PathLike[str], other: Report | None = None) -> list[Path]:
     """Write each picture as PNG (300 dpi) and SVG; the same report gives the same bytes.
 
@@ -43,17 +51,16 @@ def write_plots(report: Report, directory: str | os.PathLike[str], other: Report
     Raises:
         UsageError: matplotlib is not installed.
     """
+    require_matplotlib()
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     return _write(capability_picture(report, other), folder / "accuracy_by_capability")
 
 
 def _write(picture: Picture, target: Path) -> list[Path]:
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as fault:
-        raise UsageError("plots need matplotlib: pip install 'datbench-tasks[plots]'") from fault
+    import matplotlib
+    from matplotlib.figure import Figure
+
     files = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
     with matplotlib.rc_context(_SETTINGS):
         figure = Figure(figsize=(picture.width / PIXELS_PER_INCH, picture.height / PIXELS_PER_INCH))
@@ -61,9 +68,9 @@ def _write(picture: Picture, target: Path) -> list[Path]:
         axes.set_axis_off()
         for shape in picture.shapes:
             _draw(axes, shape)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as scratch:
+        with scratch_beside(target) as scratch:
             for suffix, metadata in files.items():
-                drawn = Path(scratch, f"drawn{suffix}")
+                drawn = scratch / f"drawn{suffix}"
                 figure.savefig(drawn, dpi=DOTS_PER_INCH, metadata=metadata, bbox_inches="tight", pad_inches=0.1)
                 drawn.replace(target.with_suffix(suffix))
     return [target.with_suffix(suffix) for suffix in files]

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 from support.synthetic_run import make_run
 
-from datbench_tasks.errors import UsageError
+from datbench_tasks.cli import main
+from datbench_tasks.errors import USAGE, UsageError
 from datbench_tasks.reporting.capability_chart import ChartRow, Dot, Estimate, Line, Picture, Text, draw
 from datbench_tasks.reporting.page import ASSETS
 from datbench_tasks.reporting.page_overview import capability_picture
@@ -115,6 +116,7 @@ def test_without_matplotlib_the_remedy_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"datbench-tasks\[plots\]"):
         write_plots(report, tmp_path)
+    assert main(["report", str(tmp_path / "not read"), "--plots", str(tmp_path)]) == USAGE
 
 
 def test_plots_wear_the_colours_of_the_light_page() -> None:
