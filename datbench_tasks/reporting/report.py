@@ -223,9 +223,13 @@ def _choose_parts(runs: Sequence[Run], judge: str | None, variant: str | None) -
     found = {task_run.variant for run in runs for task_run in run.tasks}
     chosen = variant if variant is not None else BENCHMARK if BENCHMARK in found else min(found)
     if chosen not in found:
-        raise InputError(f"{runs[0].directory}: no {chosen or 'benchmark'} tasks in it")
+        group = f"datbench_{chosen}" if chosen else "datbench"
+        raise InputError(
+            f"{runs[0].directory}: no {_kind(chosen)} tasks in it, only {', '.join(map(_kind, sorted(found)))}; "
+            f"run the host with --tasks {group} into the same --output_path"
+        )
     if len(found) > 1:
-        others = ", ".join(sorted(name or "benchmark" for name in found - {chosen}))
+        others = ", ".join(sorted(map(_kind, found - {chosen})))
         origins.append(f"also in the directory and left out: {others} tasks")
     for run in runs:
         tag = choose_judge(run, judge)
@@ -235,6 +239,10 @@ def _choose_parts(runs: Sequence[Run], judge: str | None, variant: str | None) -
         dates = sorted({task_run.date for task_run in tasks})
         origins.append(f"{run.directory}: {', '.join(dates)}" + (f", judge pass {tag}" if tag else ""))
     return sorted(parts, key=_reading_order), origins
+
+
+def _kind(variant: str) -> str:
+    return variant or "benchmark"
 
 
 def _reading_order(part: Part) -> tuple[str, ...]:

@@ -88,6 +88,13 @@ def test_the_order_of_the_runs_moves_no_p_value(tmp_path):
     assert there.macro.p_value == back.macro.p_value
 
 
+def test_a_run_without_blind_tasks_is_told_how_to_get_them(tmp_path, capsys):
+    make_run(tmp_path, samples=2, capabilities=["counting"])
+    assert main(["compare", str(tmp_path), str(tmp_path), "--dataset", "none"]) == 5
+    said = capsys.readouterr().err
+    assert "no blind tasks in it, only benchmark; run the host with --tasks datbench_blind into the same" in said
+
+
 def test_a_blind_run_gives_the_vision_delta_whichever_side_it_is_on(tmp_path, capsys):
     make_run(tmp_path, samples=20, capabilities=["counting"], accuracy=1.0)
     make_run(tmp_path, samples=20, capabilities=["counting"], accuracy=0.0, variant="blind", date="20260116_120000")
