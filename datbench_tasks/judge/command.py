@@ -156,7 +156,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def _print_report(args: argparse.Namespace, directory: str, tag: str) -> None:
-    report = load_report(directory, date=args.date, model=args.run_model, judge=tag, dataset="none")
+    report = load_report(directory, date=args.date, model=args.run_model, judge=tag)
     print(render(report, "text"), end="")
 
 

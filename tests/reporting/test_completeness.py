@@ -60,6 +60,14 @@ def test_a_complete_run_is_checked_by_ids_and_clustered_by_image(run_with_data):
     assert "count only" not in "\n".join(report.notes)
 
 
+def test_a_judge_pass_tells_what_the_report_tells(run_with_data, capsys):
+    assert main(["judge", str(run_with_data), "--judge-model", "m", "--judge-base-url", "http://127.0.0.1:9"]) == 0
+    after_the_pass = capsys.readouterr().out
+    assert main(["report", str(run_with_data)]) == 0
+    assert capsys.readouterr().out == after_the_pass
+    assert "count only" not in after_the_pass
+
+
 def test_missing_and_unknown_ids_are_named(run_with_data, capsys):
     def edit(lines):
         lines[3] = lines[3].replace("db_counting_000003", "db_counting_999999")
