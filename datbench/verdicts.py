@@ -75,7 +75,7 @@ def _from_json(text: str) -> bool | None:
 
 def _fence_content(text: str) -> str:
     """What stands in a code fence that is the whole text, with or without a language word; else the text."""
-    if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
+    if not (text.startswith("```") and text.endswith("```")):
         return text
     inside = text[3:-3]
     first, _, rest = inside.partition("\n")

@@ -29,6 +29,7 @@ def test_vector(case):
         ("answer: “no”.", False),
         ("answer: true..", None),
         ("\u2003answer\u202f:\u2002true\u2009", True),
+        ("\u3000answer:\u3000true\u3000", True),
         ("answer: true" + " " * 500 + "\nx", True),
         ("> 12)  **answer**: no", False),
         ("ans1. wer: true", None),
