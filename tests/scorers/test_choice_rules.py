@@ -59,6 +59,8 @@ def test_lower_case_choices_are_never_found_in_the_final_answer():
         ("Answer: F", "E", None),
         ("Answer: F", "H", "F"),
         ("The answer: B", "E", None),
+        ("x\n\t Answer: B\n", "E", "B"),
+        ("FinalAnswer: B", "E", None),
     ],
 )
 def test_labelled_letter_reads_lines_from_the_last(response, last, letter):
@@ -82,6 +84,8 @@ def test_labelled_letter_reads_lines_from_the_last(response, last, letter):
         ("B,'", None),
         ("B.,", "B"),
         ("B,.", None),
+        ("B:;", "B"),
+        ("B;:", None),
         ("plum or pear it is", None),
         ("plum or pear it is then", "B"),
         ("PEAR or then a PLUM it is", "C"),

@@ -89,6 +89,16 @@ def test_a_gold_that_is_no_text_is_refused(scorer):
         scorer.check(fields(5))
 
 
+@pytest.mark.parametrize("gold", [None, 0, False])
+def test_docvqa_passes_over_empty_texts_only(gold):
+    with pytest.raises(FieldError, match="all_answers"):
+        DOCVQA.check(fields("a", ["", gold]))
+
+
+def test_docvqa_metrics_of_bare_scores():
+    assert DOCVQA.metrics([{"score": 0.25}])["accuracy__DocVQA-ANLS"] == 0.25
+
+
 def test_text_vqa_refuses_golds_that_are_no_list():
     with pytest.raises(FieldError, match="all_answers"):
         TEXT_VQA.check(fields("a", "a"))
@@ -138,6 +148,7 @@ def test_agreement_leaves_each_annotator_out_in_turn(given, total, expected):
         ("$.50", ["50"], 1.0),
         ("$", ["$"], 0.0),
         ("$٣", ["$3"], 0.0),  # ASCII digits only
+        ("who?ever, 1,0", ["whoever 10"] * 4, 1.0),  # commas and question marks go first
     ],
 )
 def test_text_vqa_falls_back_to_amounts(output, golds, expected):
@@ -151,6 +162,10 @@ def test_scene_text_with_a_gold_in_another_script():
     assert CC_OCR_SCENE.score(fields("出口"), "出口 Ａ")["score"] == 1.0
     assert CC_OCR_SCENE.score(fields("出口"), "exit")["score"] == 0.0
     assert CC_OCR_SCENE.score(fields("abcd"), "DCBA!")["score"] == 1.0
+
+
+def test_scene_text_metrics_of_nothing():
+    assert CC_OCR_SCENE.metrics([]) == {"macro_f1": 0.0, "micro_f1": 0.0, "accuracy": 0.0}
 
 
 def test_scene_text_micro_average_without_gold_characters():

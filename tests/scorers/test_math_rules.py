@@ -55,6 +55,7 @@ def test_mathvista_meets_numbers_with_numbers_and_texts_with_texts(answer, outpu
         ("the sign is ?", ["\\boxed{ }\nthe sign is ?"]),
         ("it is y", [" y", "y "]),
         ("it is 7.\nit is 7", [7.0]),
+        ("the result 7 cm", ["7 cm", 7.0]),
         ("IT IS 5...", [5.0]),
     ],
 )
