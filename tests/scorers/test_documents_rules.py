@@ -118,6 +118,7 @@ def test_text_vqa_refuses_golds_that_are_no_list():
         ("the An none ten dont", "0 10 don't"),
         ("&#*$%:'", "&#*$%:'"),
         ("\t\n", ""),
+        ("GROẞ", "groß"),
     ],
 )
 def test_normalisation_of_annotations(text, expected):
@@ -195,6 +196,7 @@ def test_where_json_is_found(text, expected):
 
 def test_values_are_tidied_only_in_objects():
     assert tidy([{"a": "ｘ  y"}]) == [{"a": "ｘ  y"}]
+    assert tidy({"k": "！～￥"}) == {"k": "!~￥"}
     assert tidy({"ｋ": "ｘ　 y", "l": [None, True, 1.0, ["x", "y"], {"m": " z "}], "n": None}) == {
         "ｋ": "x y",
         "l": ["None", "True", "1.0", "['x', 'y']", {"m": "z"}],

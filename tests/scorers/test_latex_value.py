@@ -27,6 +27,7 @@ VALUES = [
     ("8\\div2:4", 1.0),
     ("3\\cdot-2", -6),
     ("--+-2", -2),
+    ("--2", 2),
     # Factors side by side bind tighter than a written operator
     ("6/2(3)", 1.0),
     ("1\\frac{1}{2}", 0.5),
@@ -51,6 +52,7 @@ VALUES = [
     ("\\sqrt[-3]{8}", 0.5),
     ("\\binom{5}{2}", 10),
     ("\\tbinom{2}{5}", 0),
+    ("\\binom{5}{0}", 1),
     ("{5\\choose2}", 10),
     ("{{5}\\choose{1+1}}+1", 11),
     # Nothing to see

@@ -156,6 +156,7 @@ def test_logicvista_compares_sets(answer, output, score):
         ("x", "\\BOXED{x}", 1.0),
         ("\\frac{x}{y}", "\\boxed{\\frac{x}{y}}", 1.0),
         ("xy", "\\boxed{x\ny}", 1.0),
+        ("x", "\\boxed{x{}}", 1.0),
         ("x", "x} y {z", 1.0),
         ("{x}y", "{x} y", 1.0),
         ("z", "x = y = z", 1.0),

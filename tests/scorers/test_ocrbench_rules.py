@@ -266,6 +266,14 @@ def test_cells_with_tags_compare_token_by_token():
     assert cell_teds("<table><tr><td>xyz</td></tr></table>", gold) == pytest.approx(1 - (2 / 5) / 3)
 
 
+def test_what_a_cell_loses_of_the_tags_in_it():
+    nested = "<table><tr><td>a<table><tr><td>b</td>{}</tr></table></td></tr></table>"
+    assert cell_teds(nested.format("c"), nested.format("")) == 1.0  # the text behind a cell
+    cell = "<table><tr><td>{}</td></tr></table>"
+    assert cell_teds(cell.format("a<unk>b</unk>"), cell.format("a")) == pytest.approx(1 - (2 / 3) / 3)
+    assert cell_teds(cell.format("a<?x?>b<!-- c -->"), cell.format("ab")) == 1.0
+
+
 def test_a_runaway_table_is_an_error():
     rows = "<table>" + "<tr><td>a</td></tr>" * 600 + "</table>"
     row = fields(rows, question="html", type="table parsing en")
