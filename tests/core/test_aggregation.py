@@ -28,13 +28,13 @@ def test_graded_share():
 
 def test_the_copy_is_sorted_safe_for_lone_surrogates_and_without_secrets(tmp_path):
     args = argparse.Namespace(output_path=str(tmp_path / "o"), model_args="model=m,api_key=sk-1", timezone="UTC")
-    records = [record(2, "c", output="\ud835"), record(0, "a", score=1.0), record(1, "b")]
+    records = [record(2, "a", output="\ud835"), record(0, "c", score=1.0), record(1, "b")]
     assert graded_share(records, args=args) == pytest.approx(1 / 3)
     (copy,) = (tmp_path / "o" / "datbench_records").iterdir()
     assert copy.name.startswith("datbench_math_2")
     header, *lines = map(json.loads, copy.read_text("utf-8").splitlines())
     assert header["arguments"]["model_args"] == "model=m,api_key=***"
-    assert [line["id"] for line in lines] == ["a", "b", "c"]
+    assert [line["id"] for line in lines] == ["c", "b", "a"]
     assert lines[2]["output"] == "\ud835"
 
 

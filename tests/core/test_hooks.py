@@ -60,6 +60,13 @@ def test_a_record_knows_its_task_row_and_prompt() -> None:
     assert run["revision"] is None and run["revision_resolved"].startswith("content:")
 
 
+@pytest.mark.parametrize("changed", [{"question": "Which?"}, {"answer": "9"}, {"metadata": '{"a": 1}'}, {"id": "t"}])
+def test_other_rows_are_another_revision(changed: dict[str, str]) -> None:
+    first, *others = ROWS
+    runs = [HostTask(rows).record()["run"]["revision_resolved"] for rows in (ROWS, [{**first, **changed}, *others])]
+    assert runs[0] != runs[1]
+
+
 def test_settings_are_read_when_a_sample_is_scored() -> None:
     task = HostTask()
     task.config.generation_kwargs.update(max_new_tokens=8)

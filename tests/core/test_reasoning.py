@@ -19,6 +19,8 @@ CASES = [
     ("<think>a<think>b</think>c", "c", False),
     ("<think>a<analysis>b</analysis></think>c", "c", False),
     ("<think>a</thinking>b", "b", False),
+    ("x<think>a</analysis>b</think>c", "xc", False),
+    ("x<think>a</think>b</think>c", "c", False),
     ("<think></think>", "", False),
     ("a < b and <b>c</b>", "a < b and <b>c</b>", False),
 ]

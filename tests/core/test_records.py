@@ -54,6 +54,7 @@ def test_reasoning_is_kept_beside_the_scored_text():
         ({}, '{"docId": 7}', "docvqa/7"),
         ({}, {"figure_path": "images/3.jpg"}, "docvqa/images/3.jpg"),
         ({"image_id": "a"}, '{"docId": 7}', "docvqa/a"),
+        ({"docId": "a"}, '{"docId": 7}', "docvqa/a"),
         ({}, '{"docId": [7]}', None),
         ({}, '{"note": "docId"}', None),
         ({}, "{}", None),
@@ -62,6 +63,11 @@ def test_reasoning_is_kept_beside_the_scored_text():
 def test_a_record_names_the_image_that_questions_share(mode, source, metadata, key):
     row = {**ROW, "eval_mode": mode, "source_info": {**ROW["source_info"], **source}, "metadata": metadata}
     assert record_of(row, "y")["image_key"] == key
+
+
+def test_half_a_score_is_correct():
+    record = record_of({**ROW, "answer": "abcd"}, "abxy")
+    assert (record["score"], record["is_correct"]) == (0.5, True)
 
 
 def test_a_judge_record_waits_for_its_verdict():
@@ -105,6 +111,15 @@ def test_masks_are_packed_bits_unless_they_are_no_rectangle():
     assert packed[0]["shape"] == [2, 3] and isinstance(packed[0]["bits"], str)
     assert packed[1:] == masks[1:]
     assert record_fields(record)["points_mask"] == [[[True, False, False], [False, True, True]], *masks[1:]]
+
+
+def test_bits_of_more_points_than_a_mask_has_are_refused():
+    row = {**ROW, "source_info": {"dataset": "pixmo_points_eval"}}
+    metadata = {"points_target": [{"x": 1, "y": 1}], "points_mask": [[[1] * 9] * 9], "has_target": True}
+    record = record_of({**row, "metadata": metadata}, "(1,1)")
+    record["scorer_input"]["points_mask"][0]["shape"] = [2, 3]
+    with pytest.raises(ValueError, match="points_mask: not the bits of 2 x 3 points"):
+        record_fields(record)
 
 
 def test_a_record_of_a_fault_is_complete_and_scores_zero():
