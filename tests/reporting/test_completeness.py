@@ -120,6 +120,19 @@ def test_ids_are_read_without_decoding_an_image(tmp_path, monkeypatch):
     assert len(set(expected.values())) == 2
 
 
+def test_images_are_told_apart_by_length_head_middle_and_tail(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    same = b"x" * 20_000
+    others = [same[:place] + b"y" + same[place + 1 :] for place in (0, 10_000, 19_999)]
+    images = [same, same, *others, same + b"x"]
+    content = [{**row, "image": {"bytes": images[n]}} for n, row in enumerate(rows("counting", len(images)))]
+    Dataset.from_list(content, features=features()).to_parquet(tmp_path / "test.parquet")
+    config = {"dataset_path": "parquet", "dataset_kwargs": {"data_files": {"test": str(tmp_path / "test.parquet")}}}
+    hashes = list(expected_rows(config, "cached").values())
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == len(images) - 1
+
+
 @pytest.mark.parametrize(
     "config", [{}, {"dataset_path": "parquet", "dataset_kwargs": {"data_files": {"test": "nowhere.parquet"}}}]
 )

@@ -106,7 +106,9 @@ def test_rates_and_weights(tmp_path):
         line["token_counts"] = [[{"output_tokens": 10}], [{"output_tokens": 4096}], [None], [{}]][position]
 
     edit_records(log_of(directory, "counting"), edit)
-    (found,) = load_report(directory, dataset="none").capabilities
+    report = load_report(directory, dataset="none")
+    (found,) = report.capabilities
+    assert report.summary["total_correct"] == 1
     assert (found.truncated, found.truncation_unknown) == (2, 2)
     assert (found.empty, found.request_failed, found.lost_to_formatting, found.scorer_errors) == (1, 1, 1, 1)
     assert found.accuracy == 0.375
@@ -127,6 +129,13 @@ def test_requests_that_failed_spent_no_tokens_and_empty_answers_did(tmp_path):
     edit_records(log_of(directory, "counting"), edit)
     (found,) = load_report(directory, dataset="none").capabilities
     assert (found.tokens_right, found.tokens_wrong) == (10, 2500)
+
+
+def test_tokens_of_pending_samples_count_neither_as_right_nor_as_wrong(tmp_path):
+    directory = make_run(tmp_path, samples=3, capabilities=["math"], accuracy=1.0)
+    edit_records(log_of(directory, "math"), lambda _, line: line.update(token_counts=[{"output_tokens": 7}]))
+    found = load_report(directory, dataset="none").total
+    assert (found.pending, found.tokens_right, found.tokens_wrong) == (1, 7, None)
 
 
 @pytest.mark.parametrize("count", [10**400, -1, True, 1.5, "7", None])
@@ -170,6 +179,7 @@ def test_a_run_of_which_no_sample_could_be_scored_is_reported(tmp_path):
     edit_records(log_of(directory, "counting"), edit)
     report = load_report(directory, dataset="none")
     assert (report.total.accuracy, report.total.scorer_errors) == (0.0, 1)
+    assert report.summary["scorer_errors"] == 1
     assert "model:acme/vlm-7b (vllm)" in report.signature_line
 
 
