@@ -61,7 +61,9 @@ def push_to_hub(opened: Run, folder: Path, repo: str, *, private: bool) -> None:
     from huggingface_hub import CommitOperationAdd, HfApi
 
     samples_in = re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", "/".join(opened.model.split("/")[-2:]))
-    files = {f"{samples_in}/{path.name}": path for path in sorted(folder.glob("*_samples_*.jsonl"))}
+    # Other models and dates of the same output path may be judged in this folder too.
+    logs = [folder / f"{task_run.date}_samples_{task_run.task}.jsonl" for task_run in opened.tasks]
+    files = {f"{samples_in}/{path.name}": path for path in sorted(logs) if path.is_file()}
     files |= {f"{opened.model}/{path.name}": path for path in _results(opened, folder)}
     operations = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=path) for name, path in files.items()]
     api = HfApi()

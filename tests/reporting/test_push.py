@@ -43,6 +43,16 @@ def test_judged_files_are_committed_under_the_names_of_the_host(tmp_path, enviro
     assert "hf_test_token" not in "".join(capsys.readouterr())
 
 
+def test_logs_of_another_run_in_the_folder_stay_here(tmp_path, environment):
+    directory = make_run(tmp_path, samples=2, capabilities=["math"], judged=True)
+    other = directory / "judge" / "judge-30b" / "20250101_000000_samples_datbench_math.jsonl"
+    other.write_text("{}\n")
+    with UploadHub() as hub:
+        environment.setattr(huggingface_hub.constants, "ENDPOINT", hub.endpoint)
+        assert push_run(directory, "--hub-org", "team") == 0
+    assert hub.files and not any(other.name in name for name in hub.files)
+
+
 def test_a_public_repository_is_asked_for_by_name(tmp_path, environment):
     directory = make_run(tmp_path, samples=2, capabilities=["math"], judged=True)
     with UploadHub() as hub:
