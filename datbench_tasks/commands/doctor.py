@@ -161,10 +161,11 @@ def _hub(revision: str) -> Finding:
 
 OPTIONAL = (
     ("baseline model", ("rapidocr", "onnxruntime"), "demo"),
-    ("local judge", ("torch", "transformers"), "local"),
+    ("local judge", ("torch", "transformers", "accelerate"), "local"),
     ("GGUF files", ("gguf",), "local"),
     ("plots", ("matplotlib",), "plots"),
     ("data frames", ("pandas",), "pandas"),
+    ("Ray", ("ray",), "ray"),
 )
 """What it is for, the packages that it takes, the extra that brings them."""
 
