@@ -50,20 +50,19 @@ def iter_records(run: Run, judge_tag: str | None = None) -> Iterator[tuple[TaskR
 
 def iter_judged(task_run: TaskRun, folder: Path | None) -> Iterator[Sample]:
     """Samples of one task, overlaid with those of a judge pass's folder (None: as they are)."""
-    judged_log = _judged_log(folder, task_run) if folder else None
-    if judged_log is None or not judged_log.is_file():
+    log = judged_log(folder, task_run) if folder else None
+    if log is None or not log.is_file():
         yield from iter_samples(task_run)
         return
     with SampleIndex() as judged:
-        judged.add_log(judged_log)
+        judged.add_log(log)
         for sample in iter_samples(task_run):
             record = sample.record
             if record.get("eval_mode") == "judge" and record["id"] in judged.places:
                 overlay = judged.sample(record["id"]).record
                 if overlay.get("output") != record.get("output"):
                     raise InputError(
-                        f"{judged_log}: the verdict of {record['id']} belongs to another output; "
-                        "run the judge pass again"
+                        f"{log}: the verdict of {record['id']} belongs to another output; run the judge pass again"
                     )
                 record = overlay
             yield Sample(sample.line, record, sample.lines)
@@ -73,11 +72,12 @@ def judge_tags(run: Run) -> tuple[str, ...]:
     """Names of the judge passes that have written judged files of the run's tasks at its dates, sorted."""
     folders = (run.directory / JUDGE_FOLDER).glob("*")
     return tuple(
-        sorted(folder.name for folder in folders if any(_judged_log(folder, task).is_file() for task in run.tasks))
+        sorted(folder.name for folder in folders if any(judged_log(folder, task).is_file() for task in run.tasks))
     )
 
 
-def _judged_log(folder: Path, task_run: TaskRun) -> Path:
+def judged_log(folder: Path, task_run: TaskRun) -> Path:
+    """Where a judge pass, whose folder is given, has written the samples of a task."""
     return folder / f"{task_run.date}_samples_{task_run.task}.jsonl"
 
 

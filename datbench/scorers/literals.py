@@ -19,8 +19,6 @@ MAX_DIGITS = 4300
 _TEXT_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _JSON_BLANKS = " \t\n\r"
 _warnings_are_global = threading.Lock()
-
-
 _GIANT = 10**MAX_DIGITS
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from datbench_tasks.errors import DONE, InputError, RefusedError, UsageError
 from datbench_tasks.run_directory import Run, open_run, read_object
-from datbench_tasks.run_samples import choose_judge, judge_folder
+from datbench_tasks.run_samples import choose_judge, judge_folder, judged_log
 
 EXAMPLE = "datbench-tasks push runs/qwen --hub-org acme --wandb-args project=datbench"
 HUB_REPO = "lmms-eval-results"
@@ -62,7 +62,7 @@ def push_to_hub(opened: Run, folder: Path, repo: str, *, private: bool) -> None:
 
     samples_in = re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", "/".join(opened.model.split("/")[-2:]))
     # Other models and dates of the same output path may be judged in this folder too.
-    logs = [folder / f"{task_run.date}_samples_{task_run.task}.jsonl" for task_run in opened.tasks]
+    logs = [judged_log(folder, task_run) for task_run in opened.tasks]
     files = {f"{samples_in}/{path.name}": path for path in sorted(logs) if path.is_file()}
     files |= {f"{opened.model}/{path.name}": path for path in _results(opened, folder)}
     operations = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=path) for name, path in files.items()]
